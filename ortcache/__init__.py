@@ -1,0 +1,48 @@
+"""ONNX Runtime's C API from Python, and execution-provider caches that need no file system.
+
+``load`` finds the library and gives a `Runtime`; ``raw`` holds the C declarations. Importing this package loads
+neither ONNX Runtime nor numpy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+#: Public name to the module that has it.
+_PUBLIC = {
+    "ClosedError": "errors",
+    "EpDevice": "api.device",
+    "InputError": "errors",
+    "LibraryError": "errors",
+    "LibraryNotFoundError": "errors",
+    "LibraryVersionError": "errors",
+    "NotOnnxRuntimeError": "errors",
+    "OrtError": "errors",
+    "OrtcacheError": "errors",
+    "ProposedFunctionError": "errors",
+    "RunOptions": "api.run_options",
+    "Runtime": "api.runtime",
+    "Session": "api.session",
+    "SessionOptions": "api.options",
+    "UnsupportedFunctionError": "errors",
+    "Value": "api.value",
+    "load": "api.runtime",
+}
+
+__all__ = ["__version__", "raw", *sorted(_PUBLIC)]  # pyright: ignore
+
+
+def __getattr__(name: str) -> Any:
+    if name == "raw":
+        return importlib.import_module(".raw", __name__)
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f".{_PUBLIC[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,1 @@
+"""Pythonic objects over the C API: a module a noun."""

@@ -1,0 +1,138 @@
+"""Ownership of what the library hands out: each handle is released once, after everything that stands on it.
+
+A `Record` counts who needs a C object: its wrapper, and the objects made from it. So wrappers may be closed in any
+order: the C object goes when the last of them does. The finalizer holds the record and never the wrapper.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..errors import ClosedError
+
+__all__ = ["Handle", "Record"]
+
+_log = logging.getLogger("ortcache.lifetime")
+_lock = threading.Lock()
+
+
+class Record:
+    """A C object, what releases it, what it stands on, and how many need it."""
+
+    __slots__ = ("_needed", "_parents", "_release", "kept", "name", "pointer")
+
+    def __init__(
+        self,
+        name: str,
+        pointer: Any,
+        release: Callable[[Any], object] | None,
+        parents: Iterable[Record] = (),
+        kept: tuple[Any, ...] = (),
+    ) -> None:
+        self.name = name
+        self.pointer = pointer
+        self.kept = kept  # Python objects that the C object points into
+        self._release = release  # None: borrowed, somebody else releases it
+        self._parents = tuple(parents)
+        self._needed = 1
+        for parent in self._parents:
+            parent.retain()
+        _log.debug("created %s", name)
+
+    def retain(self) -> None:
+        with _lock:
+            if not self._needed:
+                raise ClosedError(f"this {self.name} is closed")
+            self._needed += 1
+
+    def drop(self) -> None:
+        """Say that one user is done with it; the last one releases it."""
+        with _lock:
+            self._needed -= 1
+            last = self._needed == 0
+        if not last:
+            return
+        if self._release is not None:
+            self._release(self.pointer)
+        self.kept = ()
+        _log.debug("released %s", self.name)
+        for parent in self._parents:
+            parent.drop()
+
+
+class Handle:
+    """The base of every wrapper that stands for a C object.
+
+    It is a context manager, `close` may be called any number of times, and it can be passed where the raw or checked
+    C functions want the pointer.
+
+    Args:
+        pointer: the typed ctypes pointer.
+        release: what releases it; None for a borrowed one.
+        parents: wrappers that must outlive it.
+        keep: Python objects that must outlive it.
+        at_exit: release it when the interpreter exits. Not for values: their memory goes with the process.
+    """
+
+    _at_exit = True
+
+    def __init__(
+        self,
+        pointer: Any,
+        release: Callable[[Any], object] | None,
+        *,
+        parents: Iterable[Handle] = (),
+        keep: Iterable[Any] = (),
+    ) -> None:
+        self._closed = False
+        self._users: list[None] = []
+        self._record = Record(type(self).__name__, pointer, release, [p._record for p in parents], tuple(keep))
+        self._finalizer = weakref.finalize(self, self._record.drop)
+        self._finalizer.atexit = self._at_exit
+
+    @property
+    def closed(self) -> bool:
+        """Was it closed?"""
+        return self._closed
+
+    @property
+    def _as_parameter_(self) -> Any:
+        return self._pointer
+
+    @property
+    def _pointer(self) -> Any:
+        if self._closed:
+            raise ClosedError(f"this {type(self).__name__} is closed: make a new one")
+        return self._record.pointer
+
+    def close(self) -> None:
+        """Give the C object back. A call that is running on another thread finishes first."""
+        self._closed = True
+        self._settle()
+
+    def _settle(self) -> None:
+        if self._closed and not self._users:
+            self._finalizer()  # calls the record once, however often it is called
+
+    def _enter(self) -> Any:
+        """Take the pointer for a call; the object stays until `_leave`, even if another thread closes it."""
+        self._users.append(None)  # append and pop are atomic, so this needs no lock
+        if self._closed:
+            self._leave()
+            raise ClosedError(f"this {type(self).__name__} is closed: make a new one")
+        return self._record.pointer
+
+    def _leave(self) -> None:
+        self._users.pop()
+        if self._closed:
+            self._settle()
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()

@@ -1,0 +1,80 @@
+"""The two crossings between OrtStatus and Python's exceptions: one place for each direction."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections import deque
+from typing import Any
+
+from .. import raw
+from ..errors import OrtError
+
+__all__ = ["Statuses", "address", "describe"]
+
+_FALLBACK = b"an exception that cannot be shown"
+
+
+class Statuses:
+    """OrtStatus of one loaded library.
+
+    A Python callback that fails hands ORT a status and leaves the exception here; when the C call around it reports
+    the failure, the exception becomes the OrtError's ``__cause__``. ORT may run the callback on a thread of its own
+    and wrap the text, so the two are matched by that text.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._get_code = table.GetErrorCode
+        self._get_message = table.GetErrorMessage
+        self._release = table.ReleaseStatus
+        self._create = table.CreateStatus
+        self._lock = threading.Lock()
+        self._pending: deque[tuple[str, BaseException]] = deque(maxlen=16)
+
+    def error(self, status: Any, function: str) -> OrtError:
+        """Take an OrtStatus that is not NULL: read it, release it, and give the exception to raise."""
+        code = self._get_code(status)
+        message = (self._get_message(status) or b"").decode("utf-8", "replace")
+        self._release(status)
+        error = OrtError(_code(code), message, function)
+        error.__cause__ = self._take(message)
+        return error
+
+    def from_exception(self, error: BaseException) -> int | None:
+        """An OrtStatus for an exception, as the address that a callback returns. Never raises."""
+        code = error.code if isinstance(error, OrtError) else int(raw.OrtErrorCode.ORT_FAIL)
+        text = describe(error)
+        with self._lock:
+            self._pending.append((text, error))
+        status = self._create(code or 1, text.encode("utf-8", "replace").replace(b"\0", b"?"))
+        return address(status)
+
+    def _take(self, message: str) -> BaseException | None:
+        with self._lock:
+            for entry in reversed(self._pending):
+                if entry[0] and entry[0] in message:
+                    self._pending.remove(entry)
+                    return entry[1]
+        return None
+
+
+def describe(error: BaseException) -> str:
+    """``Type: message``, whatever the exception's own ``__str__`` does."""
+    try:
+        text = str(error)
+    except BaseException:
+        text = _FALLBACK.decode()
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name
+
+
+def address(pointer: Any) -> int | None:
+    """The address in a typed pointer; None for NULL."""
+    return ctypes.cast(pointer, ctypes.c_void_p).value if pointer else None
+
+
+def _code(value: int) -> int:
+    try:
+        return raw.OrtErrorCode(value)
+    except ValueError:
+        return value
