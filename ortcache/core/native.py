@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
 import threading
 from typing import Any
@@ -88,20 +89,29 @@ class Native:
                 return getattr(self.table(struct), name)
         return None
 
-    def take_string(self, pointer: Any, allocator: Any) -> str:
-        """A string that was allocated for us: copied, and freed with the allocator it came from."""
+    @functools.cached_property
+    def cpu_memory(self) -> Any:
+        """The OrtMemoryInfo of ordinary memory: made once, and kept as long as the library."""
+        info = ctypes.POINTER(raw.OrtMemoryInfo)()
+        device, default = raw.OrtAllocatorType.OrtDeviceAllocator, raw.OrtMemType.OrtMemTypeDefault
+        self.api.CreateCpuMemoryInfo(device, default, ctypes.byref(info))
+        return info
+
+    @functools.cached_property
+    def cpu_allocator(self) -> Any:
+        """ORT's default CPU allocator: borrowed, never released."""
+        allocator = ctypes.POINTER(raw.OrtAllocator)()
+        self.api.GetAllocatorWithDefaultOptions(ctypes.byref(allocator))
+        return allocator
+
+    def take_string(self, pointer: Any) -> str:
+        """A string that ORT allocated with `cpu_allocator` for us: copied, and freed."""
         if not pointer:
             return ""
         try:
             return ctypes.string_at(pointer).decode("utf-8", "replace")
         finally:
-            self.api.AllocatorFree(allocator, pointer)
-
-    def default_allocator(self) -> Any:
-        """ORT's CPU allocator: borrowed, never released."""
-        allocator = ctypes.POINTER(raw.OrtAllocator)()
-        self.api.GetAllocatorWithDefaultOptions(ctypes.byref(allocator))
-        return allocator
+            self.api.AllocatorFree(self.cpu_allocator, pointer)
 
 
 def _minor(version: str, where: str) -> int:
