@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import LibraryNotFoundError, NotOnnxRuntimeError
 
-__all__ = ["ENVIRONMENT", "Choice", "find_library", "load_library"]
+__all__ = ["ENVIRONMENT", "Choice", "find_library", "load_library", "mapped_images"]
 
 #: Names a library file, or a folder that holds one.
 ENVIRONMENT = "ORTCACHE_LIBRARY"
@@ -73,7 +73,7 @@ def load_library(choice: Choice) -> ctypes.CDLL:
     Raises:
         NotOnnxRuntimeError: the system cannot load it, or it is something else.
     """
-    before = _mapped_images()
+    before = mapped_images()
     try:
         library = ctypes.CDLL(os.fspath(choice.path))
     except OSError as error:
@@ -148,10 +148,10 @@ def _resolve(name: str) -> Path:
         ctypes.CDLL(name)
     except OSError:
         return Path(name)
-    return next((p for p in _mapped_images() if p.name.startswith(name.partition(".so")[0])), Path(name))
+    return next((p for p in mapped_images() if p.name.startswith(name.partition(".so")[0])), Path(name))
 
 
-def _mapped_images() -> list[Path]:
+def mapped_images() -> list[Path]:
     """The ONNX Runtime libraries that this process has mapped; empty where the system does not tell."""
     try:
         maps = Path("/proc/self/maps").read_text("utf-8", "surrogateescape")
