@@ -58,7 +58,8 @@ def find_library(path: str | os.PathLike[str] | None = None) -> Choice:
     if named:
         return _named(Path(named), f"{ENVIRONMENT} in the environment")
     tried = [f"{ENVIRONMENT}: not set"]
-    for found in (_wheel(tried), _system(tried)):
+    for look in (_wheel, _system):
+        found = look(tried)
         if found is not None:
             return found
     raise LibraryNotFoundError(
