@@ -174,4 +174,3 @@ class Runtime:
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
-

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import LibraryNotFoundError, NotOnnxRuntimeError
+from .elf import truncation
 
 __all__ = ["ENVIRONMENT", "Choice", "find_library", "load_library", "mapped_images"]
 
@@ -53,10 +54,10 @@ def find_library(path: str | os.PathLike[str] | None = None) -> Choice:
         LibraryNotFoundError: nothing was found.
     """
     if path is not None:
-        return _named(Path(path), "path given")
+        return _named(path, "path given")
     named = os.environ.get(ENVIRONMENT)
     if named:
-        return _named(Path(named), f"{ENVIRONMENT} in the environment")
+        return _named(named, f"{ENVIRONMENT} in the environment")
     tried = [f"{ENVIRONMENT}: not set"]
     for look in (_wheel, _system):
         found = look(tried)
@@ -75,6 +76,9 @@ def load_library(choice: Choice) -> ctypes.CDLL:
         NotOnnxRuntimeError: the system cannot load it, or it is something else.
     """
     before = mapped_images()
+    damage = truncation(choice.path)
+    if damage:
+        raise NotOnnxRuntimeError(f"{choice}: {damage}. Copy or install it again.")
     try:
         library = ctypes.CDLL(os.fspath(choice.path))
     except OSError as error:
@@ -92,17 +96,21 @@ def _patterns() -> tuple[str, ...]:
     return _FILE_NAMES.get(sys.platform, _FILE_NAMES["linux"])
 
 
-def _named(path: Path, source: str) -> Choice:
-    path = path.expanduser().absolute()
-    if path.is_dir():
-        for folder in (path, path / "lib", path / "capi"):
-            found = _in_folder(folder)
-            if found:
-                return Choice(found, source)
+def _named(text: str | os.PathLike[str], source: str) -> Choice:
+    if not os.fspath(text):
+        raise LibraryNotFoundError(f"{source}: it is empty; name a library file, or a folder that holds one")
+    try:
+        path = Path(text).expanduser().absolute()
+        folders = [path, path / "lib", path / "capi"] if path.is_dir() else []
+        found = next(filter(None, map(_in_folder, folders)), None)
+        there = path.exists()
+    except (OSError, RuntimeError) as error:  # no right to look, a name that is too long, no such user's home
+        raise LibraryNotFoundError(f"{source}: {os.fspath(text)} cannot be looked at: {error}") from error
+    if folders and not found:
         raise LibraryNotFoundError(f"{source}: {path} holds no {' or '.join(_patterns())} (nor do its lib and capi)")
-    if not path.exists():
+    if not there:
         raise LibraryNotFoundError(f"{source}: there is no file {path}")
-    return Choice(path, source)
+    return Choice(found or path, source)
 
 
 def _in_folder(folder: Path) -> Path | None:

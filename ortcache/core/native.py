@@ -89,6 +89,11 @@ class Native:
                 return getattr(self.table(struct), name)
         return None
 
+    @property
+    def function_type(self) -> Any:
+        """Makes function-pointer types of ORT_API_CALL functions, for a call that wants other types than C's own."""
+        return bindings().stdcall
+
     @functools.cached_property
     def cpu_memory(self) -> Any:
         """The OrtMemoryInfo of ordinary memory: made once, and kept as long as the library."""

@@ -40,6 +40,10 @@ class Statuses:
         error.__cause__ = self._take(message)
         return error
 
+    def error_at(self, status: int, function: str) -> OrtError:
+        """The same for a status whose address is known."""
+        return self.error(ctypes.cast(status, ctypes.POINTER(raw.OrtStatus)), function)
+
     def from_exception(self, error: BaseException) -> int | None:
         """An OrtStatus for an exception, as the address that a callback returns. Never raises."""
         code = error.code if isinstance(error, OrtError) else int(raw.OrtErrorCode.ORT_FAIL)

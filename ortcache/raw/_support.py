@@ -89,7 +89,7 @@ class Bindings:
         self._callbacks = callbacks
         self._handles = handles
         self._enums = enums
-        self._stdcall = stdcall or (ctypes.WINFUNCTYPE if windows else ctypes.CFUNCTYPE)  # type: ignore[attr-defined]
+        self.stdcall = stdcall or (ctypes.WINFUNCTYPE if windows else ctypes.CFUNCTYPE)  # type: ignore[attr-defined]
         self._path_char = path_char or (ctypes.c_wchar if windows else ctypes.c_char)
         self._lock = threading.RLock()
         self._classes: dict[str, Any] = {}
@@ -221,7 +221,7 @@ class Bindings:
         return self._types[name]
 
     def _function(self, convention: str, returns: str, params: str, *, called: bool) -> Any:
-        make = self._stdcall if convention == "stdcall" else ctypes.CFUNCTYPE
+        make = self.stdcall if convention == "stdcall" else ctypes.CFUNCTYPE
         arguments = [self._type(p.rpartition(" ")[0]) for p in params.split(", ")] if params else []
         return make(self._result(returns, called), *arguments)
 
