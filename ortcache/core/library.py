@@ -26,6 +26,9 @@ _FILE_NAMES = {
     "win32": ("onnxruntime.dll",),
 }
 
+# A glob takes a copy that somebody put aside (….so.1.32.0.bak) too.
+_NAME = re.compile(r"(lib)?onnxruntime[\d.]*\.(so|dylib|dll)[\d.]*")
+
 
 @dataclass
 class Choice:
@@ -115,7 +118,8 @@ def _named(text: str | os.PathLike[str], source: str) -> Choice:
 
 def _in_folder(folder: Path) -> Path | None:
     """The library in a folder; of several versions the newest."""
-    found = [file for pattern in _patterns() for file in folder.glob(pattern) if file.is_file()]
+    files = (file for pattern in _patterns() for file in folder.glob(pattern))
+    found = [file for file in files if _NAME.fullmatch(file.name) and file.is_file()]
     return max(found, key=_file_version, default=None)
 
 
