@@ -7,6 +7,7 @@ order: the C object goes when the last of them does. The finalizer holds the rec
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable
@@ -14,16 +15,27 @@ from typing import Any
 
 from ..errors import ClosedError
 
-__all__ = ["Handle", "Record"]
+__all__ = ["Handle", "Hold", "Record"]
 
 _log = logging.getLogger("ortcache.lifetime")
-_lock = threading.Lock()
+# Reentrant: the collector may run a finalizer, which takes it, on the thread that holds it.
+_lock = threading.RLock()
+_process = 0  # how often the process was forked: to release what the parent made would wait for the parent's threads
+
+
+def _in_child() -> None:
+    global _lock, _process
+    _lock, _process = threading.RLock(), _process + 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 
 class Record:
     """A C object, what releases it, what it stands on, and how many need it."""
 
-    __slots__ = ("_needed", "_parents", "_release", "kept", "name", "pointer")
+    __slots__ = ("_needed", "_parents", "_process", "_release", "kept", "name", "pointer")
 
     def __init__(
         self,
@@ -37,11 +49,17 @@ class Record:
         self.pointer = pointer
         self.kept = kept  # Python objects that the C object points into
         self._release = release  # None: borrowed, somebody else releases it
-        self._parents = tuple(parents)
+        self._process = _process
+        self._parents: tuple[Record, ...] = ()
         self._needed = 1
-        for parent in self._parents:
-            parent.retain()
         _log.debug("created %s", name)
+        try:
+            for parent in parents:
+                parent.retain()
+                self._parents += (parent,)
+        except ClosedError:
+            self.drop()
+            raise
 
     def retain(self) -> None:
         with _lock:
@@ -56,7 +74,7 @@ class Record:
             last = self._needed == 0
         if not last:
             return
-        if self._release is not None:
+        if self._release is not None and self._process == _process:
             self._release(self.pointer)
         self.kept = ()
         _log.debug("released %s", self.name)
@@ -75,10 +93,9 @@ class Handle:
         release: what releases it; None for a borrowed one.
         parents: wrappers that must outlive it.
         keep: Python objects that must outlive it.
-        at_exit: release it when the interpreter exits. Not for values: their memory goes with the process.
     """
 
-    _at_exit = True
+    _at_exit = True  # release it when the interpreter exits; a class whose memory can go with the process says False
 
     def __init__(
         self,
@@ -90,8 +107,8 @@ class Handle:
     ) -> None:
         self._closed = False
         self._users: list[None] = []
-        self._record = Record(type(self).__name__, pointer, release, [p._record for p in parents], tuple(keep))
-        self._finalizer = weakref.finalize(self, self._record.drop)
+        self._record: Record = Record(type(self).__name__, pointer, release, [p._record for p in parents], tuple(keep))
+        self._finalizer = weakref.finalize(self, _drop_unused, self._record, self._users)
         self._finalizer.atexit = self._at_exit
 
     @property
@@ -136,3 +153,31 @@ class Handle:
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {type(self).__name__} stands for a C object of this process: it is not copied or pickled")
+
+
+def _drop_unused(record: Record, users: list[None]) -> None:
+    if not users:  # there are some only at exit: a thread that is in C must not lose what it works on
+        record.drop()
+
+
+class Hold:
+    """Keeps the C objects of some wrappers there, closed or not, as long as it is there itself."""
+
+    def __init__(self, *handles: Handle) -> None:
+        records = [handle._record for handle in handles]
+        for done, record in enumerate(records):
+            try:
+                record.retain()
+            except ClosedError:
+                _drop_all(records[:done])
+                raise
+        # Not at exit: what points into these objects may be released later than this.
+        weakref.finalize(self, _drop_all, records).atexit = False
+
+
+def _drop_all(records: list[Record]) -> None:
+    for record in records:
+        record.drop()
