@@ -28,7 +28,7 @@ class Statuses:
         self._get_message = table.GetErrorMessage
         self._release = table.ReleaseStatus
         self._create = table.CreateStatus
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # the collector may run a releaser, which fails, on the thread that holds it
         self._pending: deque[tuple[str, BaseException]] = deque(maxlen=16)
 
     def error(self, status: Any, function: str) -> OrtError:
@@ -46,20 +46,23 @@ class Statuses:
 
     def from_exception(self, error: BaseException) -> int | None:
         """An OrtStatus for an exception, as the address that a callback returns. Never raises."""
-        code = error.code if isinstance(error, OrtError) else int(raw.OrtErrorCode.ORT_FAIL)
-        text = describe(error)
+        code = error.code if isinstance(error, OrtError) and isinstance(error.code, int) else 0
+        text = describe(error).encode("utf-8", "replace").replace(b"\0", b"?")
         with self._lock:
-            self._pending.append((text, error))
-        status = self._create(code or 1, text.encode("utf-8", "replace").replace(b"\0", b"?"))
+            self._pending.append((text.decode(), error))  # as it comes back
+        status = self._create(code or int(raw.OrtErrorCode.ORT_FAIL), text)
         return address(status)
 
     def _take(self, message: str) -> BaseException | None:
         with self._lock:
-            for entry in reversed(self._pending):
-                if entry[0] and entry[0] in message:
-                    self._pending.remove(entry)
-                    return entry[1]
-        return None
+            # The longest: the text of one failure may be the beginning of another's. Of equal ones the newest.
+            found = [(len(text), i) for i, (text, _) in enumerate(self._pending) if text in message]
+            if not found:
+                return None
+            index = max(found)[1]
+            error = self._pending[index][1]
+            del self._pending[index]
+            return error
 
 
 def describe(error: BaseException) -> str:
