@@ -20,7 +20,10 @@ def string(text: str | bytes, what: str = "text") -> bytes:
     """UTF-8 for a ``const char*``; InputError for what C would cut short."""
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"{what} must be a str, not {type(text).__name__}")
-    data = text.encode("utf-8") if isinstance(text, str) else text
+    try:
+        data = text.encode("utf-8") if isinstance(text, str) else text
+    except UnicodeEncodeError as error:
+        raise InputError(f"{what} {text!r} is no text that UTF-8 can hold: {error.reason}") from None
     if b"\0" in data:
         raise InputError(f"{what} {text!r} holds a NUL character")
     return data
@@ -38,7 +41,10 @@ def path_argument(
     """A ``const ORTCHAR_T*``: the file system's bytes, or on Windows a wide string."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"{what} must be a path, not {type(path).__name__}")
-    result = os.fsdecode(path) if wide else os.fsencode(path)
+    try:
+        result = os.fsdecode(path) if wide else os.fsencode(path)
+    except UnicodeError as error:
+        raise InputError(f"{what} {path!r} cannot be a file name here: {error}") from None
     if not result:
         raise InputError(f"{what} is empty")
     if ("\0" if isinstance(result, str) else b"\0") in result:  # type: ignore[operator]

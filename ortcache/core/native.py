@@ -120,7 +120,7 @@ class Native:
 
 
 def _minor(version: str, where: str) -> int:
-    match = re.match(r"1\.(\d+)\.", version)
+    match = re.match(r"1\.(\d+)(?!\d)", version)
     if not match:
         raise LibraryVersionError(
             f"{where} says it is version {version!r}; ortcache knows ONNX Runtime 1.{MINIMUM_API_VERSION} and later "

@@ -126,9 +126,12 @@ class Table:
         slot = bindings().slots(self.raw._struct)[name][1]
         error = self._statuses.error
         convert = _converter(slot.returns)
+        count = len(function.argtypes)
 
         def call(*args: Any) -> Any:
             try:
+                if len(args) != count:  # ctypes would pass more arguments than C has
+                    raise TypeError(f"{len(args)} arguments were given")
                 result = function(*args)
             except (ctypes.ArgumentError, TypeError) as problem:
                 raise TypeError(f"{slot.signature}: {problem}") from None
@@ -136,6 +139,8 @@ class Table:
 
         def call_status(*args: Any) -> None:
             try:
+                if len(args) != count:
+                    raise TypeError(f"{len(args)} arguments were given")
                 status = function(*args)
             except (ctypes.ArgumentError, TypeError) as problem:
                 raise TypeError(f"{slot.signature}: {problem}") from None
