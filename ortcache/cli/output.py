@@ -1,0 +1,40 @@
+"""How commands print: text for people, or one JSON document."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = ["add_json", "add_library", "columns", "show"]
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Give a command its ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+
+
+def add_library(parser: argparse.ArgumentParser) -> None:
+    """Give a command its ``--library``."""
+    parser.add_argument(
+        "--library", metavar="PATH", help="the ONNX Runtime library, or a folder that holds it; else it is searched for"
+    )
+
+
+def show(args: argparse.Namespace, document: Any, lines: Iterable[str]) -> None:
+    """Print the document where ``--json`` asks for it, else the lines."""
+    print(json.dumps(document, indent=2) if args.json else "\n".join(lines))
+
+
+def columns(rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> list[str]:
+    """Rows of cells as lines with aligned columns; ``right`` names the columns to align right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if at in right else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
