@@ -217,7 +217,8 @@ def _read_tensor(native: Native, value: Value) -> Any:
         return unpack(_bytes(value, address.value or 0, shape, item), shape, item)
     if not address.value or 0 in shape:
         return np.empty(shape, item.dtype)
-    typestr = item.dtype.str if item.dtype.kind != "V" else f"<u{item.dtype.itemsize}"
+    # numpy's array interface has no name for a dtype that another package added: its bits are read, and viewed.
+    typestr = item.dtype.str if item.dtype.isbuiltin == 1 else f"<u{item.dtype.itemsize}"
     array = np.asarray(_Memory(value, address.value, shape, typestr))
     return array if array.dtype == item.dtype else array.view(item.dtype)
 
