@@ -1,0 +1,71 @@
+"""The public names: one that comes, goes or moves is seen here."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import ortcache
+
+PUBLIC = [
+    "ClosedError",
+    "EpDevice",
+    "InputError",
+    "LibraryError",
+    "LibraryNotFoundError",
+    "LibraryVersionError",
+    "NotOnnxRuntimeError",
+    "OrtError",
+    "OrtcacheError",
+    "ProposedFunctionError",
+    "RunOptions",
+    "Runtime",
+    "Session",
+    "SessionOptions",
+    "UnsupportedFunctionError",
+    "Value",
+    "__version__",
+    "load",
+    "raw",
+]
+
+
+def test_the_package_offers_exactly_these_names() -> None:
+    assert sorted(ortcache.__all__) == PUBLIC
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_each_name_is_there_and_is_listed(name: str) -> None:
+    assert getattr(ortcache, name) is not None
+    assert name in dir(ortcache)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'lod'"):
+        ortcache.lod  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'OrtApiX'"):
+        ortcache.raw.OrtApiX  # noqa: B018
+
+
+def test_star_import_gives_the_public_names() -> None:
+    namespace: dict[str, object] = {}
+    exec("from ortcache import *", namespace)
+    assert {name for name in namespace if name != "__builtins__"} == set(PUBLIC)
+
+
+def test_every_module_offers_only_what_it_has() -> None:
+    modules = [m.name for m in pkgutil.walk_packages(ortcache.__path__, "ortcache.") if not m.name.endswith("__main__")]
+    assert len(modules) > 20
+    for module in map(importlib.import_module, modules):
+        for name in getattr(module, "__all__", ()):
+            assert hasattr(module, name), f"{module.__name__}.{name}"
+
+
+def test_importing_the_package_loads_neither_numpy_nor_the_library_nor_ctypes() -> None:
+    code = "import sys, ortcache; print(sorted({'numpy', 'ctypes', 'onnxruntime', 'ortcache.raw'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
