@@ -2,43 +2,44 @@ r"""Overlays: C headers of our own, laid over a snapshot.
 
 A struct that the snapshot holds too is an extension: its members are appended to the snapshot's. What a member is
 stands in its comment: ``\index N`` with ``\since 1.N`` for one that a release has, ``\placeholder`` for one that only
-keeps the layout, ``\proposed`` for one that no release has.
+keeps the layout, ``\proposed`` for one that no release has. A struct whose members say nothing of the kind is a
+declaration like any other. Whatever the snapshot declares itself steps aside.
 """
 
 from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from .errors import GenError, OverlayError
-from .model import CType, Header, Member, Record
+from .comments import Comments, since_in
+from .errors import OverlayError
+from .model import Callback, CType, Enum, Header, Member, Record
 from .parse import parse
 from .preprocess import Preprocessed, preprocess, preprocess_text
-from .since import SINCE, Comments
 
 __all__ = ["Overlay", "apply", "generated_version", "read_overlay", "read_overlay_text"]
 
 _INDEX = re.compile(r"\\index\s+(\d+)")
-
-
-@dataclass
-class _Entry:
-    record: str
-    member: Member
-    index: int | None  # None: after whatever stands last
+_MARK = re.compile(r"\\(index|placeholder|proposed)\b")
 
 
 @dataclass
 class Overlay:
-    """An overlay as read: new declarations, and members to append."""
+    """An overlay as read."""
 
     name: str
     source: Preprocessed
 
-    def declarations(self, base: Header) -> Header:
-        return parse(self.source, base)
+
+@dataclass
+class _Entry:
+    member: Member
+    index: int | None  # None: after whatever stands last
+    where: str
 
 
 def read_overlay(path: Path) -> Overlay:
@@ -59,103 +60,167 @@ def apply(base: Header, overlay: Overlay) -> tuple[Header, list[str]]:
         OverlayError: the headers hold the same name with another signature or index, or the overlay's indices do
             not continue the headers' table.
     """
-    header = copy.deepcopy(base)
-    added = overlay.declarations(base)
-    comments = Comments(overlay.source.texts)
-    notes: list[str] = []
-    _types(header, added, overlay.name, comments, notes)
-    for record in added.records.values():
-        if record.name not in base.records:
-            header.records[record.name] = record
-            continue
-        for entry in _entries(record, comments):
-            _append(header.records[record.name], entry, overlay.name, notes)
-    return header, notes
-
-
-def _types(header: Header, added: Header, name: str, comments: Comments, notes: list[str]) -> None:
-    header.handles += [h for h in added.handles if not header.knows(h)]
-    for callback in added.callbacks.values():
-        held = header.callbacks.setdefault(callback.name, callback)
-        if held is callback:
-            found = SINCE.search(comments.last_before(callback.coord)) if callback.coord else None
-            callback.since = int(found[1]) if found else None
-        elif not held.type.same_abi(callback.type):
-            raise OverlayError(f"{callback.coord}: {callback.name} is {callback.type} here and {held.type} upstream")
-        else:
-            notes.append(f"{name}: {callback.name} steps aside: the imported headers hold it")
-    for enum in added.enums.values():
-        held_enum = header.enums.setdefault(enum.name, enum)
-        if held_enum is not enum:
-            if held_enum.values != enum.values:
-                raise OverlayError(f"{enum.coord}: {enum.name} is {enum.values} here and {held_enum.values} upstream")
-            notes.append(f"{name}: {enum.name} steps aside: the imported headers hold it")
-    header.sources |= added.sources
-
-
-def _entries(record: Record, comments: Comments) -> list[_Entry]:
-    entries = []
-    previous = record.coord.line if record.coord else 0
-    for member in record.members:
-        assert member.coord is not None
-        comment = comments.before(member.coord, previous)
-        previous = member.coord.line
-        entries.append(_entry(record.name, member, comment))
-    return entries
-
-
-def _entry(record: str, member: Member, comment: str) -> _Entry:
-    where = f"{member.coord}: {record}.{member.name}"
-    index, since = _INDEX.search(comment), SINCE.search(comment)
-    if r"\proposed" in comment:
-        if index or since:
-            raise OverlayError(rf"{where} is \proposed: it can have no \index and no \since")
-        member.status = "proposed"
-        return _Entry(record, member, None)
-    if not index or not since:
-        raise OverlayError(rf"{where} needs \index and \since in its comment, or \proposed")
-    member.since = int(since[1])
-    if r"\placeholder" in comment:
-        if member.type != CType("void", pointers=(False,)):
-            raise OverlayError(f"{where} is a placeholder: declare it void*")
-        member.status = "placeholder"
-    return _Entry(record, member, int(index[1]))
-
-
-def _append(record: Record, entry: _Entry, overlay: str, notes: list[str]) -> None:
-    member = entry.member
-    where = f"{member.coord}: {record.name}.{member.name}"
-    held = record.find(member.name)
-    if held:
-        _check_same(held, entry, where)
-        notes.append(f"{overlay}: {record.name}.{member.name} steps aside: the imported headers hold it")
-    elif entry.index is None:
-        record.members.append(member)
-    elif entry.index < len(record.members):
-        other = record.members[entry.index]
-        if member.status != "placeholder":
-            raise OverlayError(f"{where} has index {entry.index}, but the imported headers hold {other.name} there")
-        notes.append(f"{overlay}: {record.name}.{member.name} steps aside: the imported headers call it {other.name}")
-    elif entry.index > len(record.members):
-        raise OverlayError(
-            f"{where} has index {entry.index}, but the imported headers end at {len(record.members)}: "
-            "import newer headers, or build without this overlay"
-        )
-    else:
-        record.members.append(member)
-
-
-def _check_same(held: tuple[int, Member], entry: _Entry, where: str) -> None:
-    index, member = held
-    if entry.index is not None and index != entry.index:
-        raise OverlayError(f"{where} has index {entry.index} here and {index} in the imported headers")
-    if not member.same_abi(entry.member):
-        raise OverlayError(f"{where} is {entry.member.type} here and {member.type} in the imported headers")
+    laying = _Laying(copy.deepcopy(base), overlay)
+    laying.declarations(parse(overlay.source, base))
+    return laying.header, laying.notes
 
 
 def generated_version(header: Header) -> int:
     """The highest since-version of any slot: what the bindings know of ORT."""
-    versions = [m.since for r in header.records.values() for m in r.members if m.since is not None]
-    if not versions:
-        raise GenError("no slot has a since-version")
-    return max(versions)
+    versions = (m.since for r in header.records.values() for m in r.members if m.since is not None)
+    return max(versions, default=header.api_version)
+
+
+class _Laying:
+    def __init__(self, header: Header, overlay: Overlay) -> None:
+        self.header = header
+        self.overlay = overlay
+        self.comments = Comments(overlay.source.texts)
+        self.notes: list[str] = []
+
+    def declarations(self, added: Header) -> None:
+        header = self.header
+        self.handles(added)
+        for enum in added.enums.values():
+            enum.since = self.since(enum)
+            self.declare("enums", enum.name, enum, _same_values)
+        for callback in added.callbacks.values():
+            callback.since = self.since(callback)
+            self.declare("callbacks", callback.name, callback, lambda ours, theirs: ours.type.same_abi(theirs.type))
+        for name, function in added.functions.items():
+            self.declare("functions", name, function, lambda ours, theirs: ours.same_abi(theirs))
+        for name, target in added.typedefs.items():
+            self.declare("typedefs", name, target, lambda ours, theirs: ours == theirs)
+        for name, value in (added.constants | added.keys).items():
+            theirs = (header.constants | header.keys).get(name, value)
+            if theirs != value:
+                raise OverlayError(f"{self.overlay.name}: {name} is {value!r} here and {theirs!r} upstream")
+            self.declare("constants" if name in added.constants else "keys", name, value, lambda ours, theirs: True)
+        for record in added.records.values():
+            self.record(record)
+        header.skipped = added.skipped | header.skipped
+        header.sources |= added.sources
+
+    def since(self, item: Enum | Callback | Record) -> int | None:
+        return since_in(self.comments.last_before(item.coord)) if item.coord else None
+
+    def aside(self, what: str, how: str = "hold it") -> None:
+        self.notes.append(f"{self.overlay.name}: {what} steps aside: the imported headers {how}")
+
+    def declare(self, table: str, name: str, ours: Any, same: Callable[[Any, Any], bool]) -> None:
+        """Add a declaration, unless the headers hold it already."""
+        held: dict[str, Any] = getattr(self.header, table)
+        at = getattr(ours, "coord", None) or self.overlay.name
+        if name not in held:
+            if self.header.knows(name) or name in self.header.typedefs:
+                raise OverlayError(f"{at}: {name} is something else upstream")
+            held[name] = ours
+        elif same(ours, held[name]):
+            self.aside(name)
+        else:
+            raise OverlayError(f"{at}: {name} is {_text(ours)} here and {_text(held[name])} upstream")
+
+    def handles(self, added: Header) -> None:
+        self.header.handles += added.handles
+        words = [token.text for token in self.overlay.source.tokens]
+        for i, word in enumerate(words):  # what the headers hold as well does not come out of the parser as added
+            if word == "typedef" and words[i + 1] == "struct" and words[i + 3 : i + 5] == [words[i + 2], ";"]:
+                name = words[i + 2]
+                if name in self.header.handles and name not in added.handles:
+                    self.aside(name)
+
+    def record(self, record: Record) -> None:
+        held = self.header.records.get(record.name)
+        if held is None:
+            record.since = self.since(record)
+            for member, comment in self.commented(record):
+                member.since = since_in(comment) or record.since
+            self.header.handles = [name for name in self.header.handles if name != record.name]
+            self.header.records[record.name] = record
+            return
+        entries = list(self.commented(record))
+        if not any(_MARK.search(comment) for _, comment in entries):
+            self.whole(record, held)
+            return
+        for member, comment in entries:
+            self.append(held, _entry(record.name, member, comment))
+
+    def commented(self, record: Record) -> list[tuple[Member, str]]:
+        previous = record.coord.line if record.coord else 0
+        found = []
+        for member in record.members:
+            assert member.coord is not None
+            found.append((member, self.comments.before(member.coord, previous)))
+            previous = member.coord.line
+        return found
+
+    def whole(self, record: Record, held: Record) -> None:
+        """A struct that is not an extension: all of it is upstream's, or it is an error."""
+        same = (record.kind, record.pack, len(record.members)) == (held.kind, held.pack, len(held.members))
+        if not same or not all(a.same_abi(b) for a, b in zip(record.members, held.members, strict=True)):
+            raise OverlayError(
+                f"{record.coord}: struct {record.name} has other members upstream. If this extends it, each member "
+                r"needs \index and \since in its comment, or \proposed"
+            )
+        self.aside(f"struct {record.name}")
+
+    def append(self, record: Record, entry: _Entry) -> None:
+        member, where = entry.member, entry.where
+        what = f"{record.name}.{member.name}"
+        held = record.find(member.name)
+        size = len(record.members)
+        if held:
+            self.same(held, entry)
+            index, theirs = held
+            since = f", since 1.{theirs.since}" if theirs.since is not None else ""
+            self.aside(what, f"hold it at index {index}{since}")
+        elif entry.index is not None and entry.index < size:
+            other = record.members[entry.index]
+            if member.status != "placeholder":
+                raise OverlayError(f"{where} has index {entry.index}, but the imported headers hold {other.name} there")
+            self.aside(what, f"call it {other.name}")
+        elif entry.index is not None and entry.index > size:
+            raise OverlayError(
+                f"{where} has index {entry.index}, but the imported headers end at {size}: "
+                "import newer headers, or build without this overlay"
+            )
+        else:
+            record.members.append(member)
+
+    @staticmethod
+    def same(held: tuple[int, Member], entry: _Entry) -> None:
+        index, theirs = held
+        if entry.index is not None and index != entry.index:
+            raise OverlayError(f"{entry.where} has index {entry.index} here and {index} in the imported headers")
+        if not theirs.same_abi(entry.member):
+            raise OverlayError(f"{entry.where} is {entry.member.type} here and {theirs.type} in the imported headers")
+
+
+def _entry(record: str, member: Member, comment: str) -> _Entry:
+    where = f"{member.coord}: {record}.{member.name}"
+    index, since = _INDEX.search(comment), since_in(comment)
+    if r"\proposed" in comment:
+        if index or since is not None or r"\placeholder" in comment:
+            raise OverlayError(rf"{where} is \proposed: it can have no \index, no \since and no \placeholder")
+        member.status = "proposed"
+        return _Entry(member, None, where)
+    if not index or since is None:
+        raise OverlayError(rf"{where} needs \index and \since in its comment, or \proposed")
+    member.since = since
+    if r"\placeholder" in comment:
+        # The name is how the bindings know that this slot is not to be called.
+        if member.type != CType("void", pointers=(False,)) or member.name != f"placeholder_{index[1]}":
+            raise OverlayError(f"{where} is a placeholder: declare it `void* placeholder_{index[1]}`")
+        member.status = "placeholder"
+    elif member.name.startswith("placeholder"):
+        raise OverlayError(rf"{where} is named like a placeholder, but is not marked \placeholder")
+    return _Entry(member, int(index[1]), where)
+
+
+def _same_values(ours: Enum, theirs: Enum) -> bool:
+    """Upstream may have more of them by now."""
+    return ours.values.items() <= theirs.values.items()
+
+
+def _text(item: Any) -> str:
+    return str(item.values if isinstance(item, Enum) else item.type if isinstance(item, Callback) else item)

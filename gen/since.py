@@ -1,137 +1,159 @@
-r"""Since-versions: from ``\since`` in the headers' comments, checked against what releases are known to have held.
+r"""Since-versions: from older snapshots, measured table sizes and ``\since`` in the headers' comments.
 
-A slot that says nothing of itself gets the version of the first release whose table was long enough
-(`headers/tables.toml`, measured), else its record's version. What stays unknown stays None.
+A since-version belongs to a member at its index: that is what a caller relies on. A slot that nothing is known of
+gets what stands before it in its table. What stays unknown stays None.
 """
 
 from __future__ import annotations
 
-import re
 import tomllib
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import Coord
-from .model import Header, Member, Record
+from .comments import Comments, since_in
+from .errors import GenError
+from .model import Callback, Enum, Header, Record
 
-__all__ = ["SINCE", "Comments", "Tables", "assign_since", "load_tables"]
-
-SINCE = re.compile(r"[\\@]since\s+(?:ORT\s+|ONNX\s+Runtime\s+|version\s+|release\s+)*v?1\.(\d+)", re.IGNORECASE)
+__all__ = ["Tables", "assign_since", "load_tables"]
 
 #: Record -> API version -> how many members it had.
 Tables = Mapping[str, Mapping[int, int]]
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 
+@dataclass(frozen=True)
+class _Known:
+    """What one older release says of an item."""
 
-class Comments:
-    """The comments of header files, by the line that they end on."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self.by_file: dict[str, list[tuple[int, int, str]]] = {}
-        for name, text in texts.items():
-            starts = [0, *(m.end() for m in re.finditer("\n", text))]
-            found = []
-            for match in _COMMENT.finditer(text):
-                if match[0][0] == "/":
-                    first = bisect_right(starts, match.start())
-                    found.append((first, bisect_right(starts, match.end() - 1), match[0]))
-            self.by_file[name] = found
-
-    def before(self, coord: Coord, after_line: int) -> str:
-        """The comments between two lines of a file, and what trails on the second."""
-        return "\n".join(
-            text
-            for first, last, text in self.by_file.get(coord.file, [])
-            if first > after_line and first <= coord.line and (last <= coord.line or first == coord.line)
-        )
-
-    def last_before(self, coord: Coord) -> str:
-        """The comment that ends on the line before, or on this one."""
-        for _first, last, text in reversed(self.by_file.get(coord.file, [])):
-            if last <= coord.line:
-                return text if last >= coord.line - 1 else ""
-        return ""
+    release: int
+    held: bool
+    since: int | None = None
 
 
 def load_tables(path: Path) -> dict[str, dict[int, int]]:
     """Read ``headers/tables.toml``."""
-    data = tomllib.loads(path.read_text("utf-8"))
-    return {record: {int(v): n for v, n in sizes.items()} for record, sizes in data.items()}
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+        return {record: {int(v): int(n) for v, n in sizes.items()} for record, sizes in data.items()}
+    except (ValueError, AttributeError, TypeError) as error:
+        raise GenError(f"{path} is damaged: {error}") from error
 
 
-def assign_since(
-    header: Header, texts: Mapping[str, str], tables: Tables, older: Iterable[Header] = ()
-) -> list[str]:
-    """Give every slot its since-version, in place.
+def assign_since(header: Header, texts: Mapping[str, str], tables: Tables, older: Iterable[Header] = ()) -> list[str]:
+    """Give every slot, struct, enum and callback its since-version, in place.
+
+    What an older snapshot says of a slot comes first, then the measured sizes, then the comments. What an older
+    snapshot lacks is newer than it, whatever the rest says.
 
     Args:
         texts: the headers' text, by file name.
         tables: the measured sizes.
-        older: snapshots of earlier releases: what they hold is no newer than they are, what they lack is newer.
+        older: snapshots of other releases; those that are not older are passed over.
 
     Returns:
-        What the comments got wrong, a line each: the releases are what a binary was built from, so they win.
+        What the comments or the measured sizes got wrong, a line each.
     """
     comments = Comments(texts)
     notes: list[str] = []
+    version = header.api_version
+    before = sorted((h for h in older if h.api_version < version), key=lambda h: h.api_version)
     for record in header.records.values():
-        if record.coord:
-            record.since = _version(comments.last_before(record.coord))
-        _members(record, comments, tables.get(record.name, {}), notes)
-        if record.since is None:
-            known = [m.since for m in record.members if m.since is not None]
-            record.since = min(known, default=None)
-    for snapshot in sorted(older, key=lambda h: h.api_version):
-        notes += _compare(header, snapshot)
-    for named in (*header.enums.values(), *header.callbacks.values()):
-        if named.coord:
-            named.since = _version(comments.last_before(named.coord))
+        _record(record, version, comments, tables.get(record.name, {}), before, notes)
+    named: list[Enum | Callback] = [*header.enums.values(), *header.callbacks.values()]
+    for item in named:
+        said = since_in(comments.last_before(item.coord)) if item.coord else None
+        if said is not None:  # nothing is called through a type: there an unknown version may stay unknown
+            item.since = _bounded(said, version, [_known(h, item) for h in before], item.name, notes)
     return notes
 
 
-def _members(record: Record, comments: Comments, sizes: Mapping[int, int], notes: list[str]) -> None:
+def _record(
+    record: Record,
+    version: int,
+    comments: Comments,
+    measured_sizes: Mapping[int, int],
+    before: Sequence[Header],
+    notes: list[str],
+) -> None:
+    sizes = _usable(record, version, measured_sizes, notes)
+    record.since = floor = since_in(comments.last_before(record.coord)) if record.coord else None
     previous = record.coord.line if record.coord else 0
+    moved: list[str] = []
     for index, member in enumerate(record.members):
         said = None
         if member.coord:
-            said = _version(comments.before(member.coord, previous))
+            said = since_in(comments.before(member.coord, previous))
             previous = member.coord.line
         measured = _measured(index, sizes)
-        member.since = measured if measured is not None else said
-        if None not in (said, measured) and said != measured:
-            notes.append(
-                f"{member.coord}: {record.name}.{member.name} says it is there since 1.{said}; "
-                f"the headers of 1.{measured} hold it first"
-            )
-    _fill(record.members, record.since)
-
-
-def _compare(header: Header, older: Header) -> list[str]:
-    notes = []
-    for record in header.records.values():
-        before = older.records.get(record.name)
-        for member in record.members if before else ():
-            held = before.find(member.name) if before else None
-            if held and held[1].since is not None and member.since is None:
-                member.since = held[1].since
-            wrong = member.since is not None and (held is not None) == (member.since > older.api_version)
-            if wrong:
-                has = "holds" if held else "does not hold"
-                notes.append(f"{record.name}.{member.name} is since 1.{member.since}, but the 1.{older.api_version} "
-                             f"snapshot {has} it")
-                member.since = older.api_version if held else older.api_version + 1
-    return notes
-
-
-def _fill(members: list[Member], floor: int | None) -> None:
-    """In an append-only table nothing is older than what stands before it."""
-    for member in members:
-        if member.since is None:
-            member.since = floor
-        elif floor is None or member.since > floor:
+        since = said if measured is None else measured
+        known = [_known_member(h, record.name, member.name, index) for h in before]
+        quiet = since is None
+        if before and _moved(before[-1], record.name, member.name, index):
+            moved.append(member.name)
+            quiet = True
+        # In an append-only table nothing is older than what stands before it.
+        guess = floor if since is None else since
+        where = f"{record.name}.{member.name}"
+        member.since = _bounded(guess, version, known, where, [] if quiet else notes)
+        if not quiet and since != said is not None and said != member.since:
+            notes.append(f"{where} says it is there since 1.{said}; the headers of 1.{member.since} hold it first")
+        if member.since is not None and (floor is None or member.since > floor):
             floor = member.since
+    if moved:
+        notes.append(
+            f"{record.name}: {len(moved)} members ({moved[0]} to {moved[-1]}) stand at another index than in "
+            f"1.{before[-1].api_version}: they count as new in 1.{version}"
+        )
+    if record.since is None:
+        record.since = min((m.since for m in record.members if m.since is not None), default=None)
+
+
+def _known(header: Header, item: Enum | Callback) -> _Known:
+    held = header.enums.get(item.name) if isinstance(item, Enum) else header.callbacks.get(item.name)
+    return _Known(header.api_version, held is not None, held.since if held else None)
+
+
+def _known_member(header: Header, record: str, name: str, index: int) -> _Known:
+    members = header.records[record].members if record in header.records else []
+    held = index < len(members) and members[index].name == name
+    return _Known(header.api_version, held, members[index].since if held else None)
+
+
+def _moved(header: Header, record: str, name: str, index: int) -> bool:
+    found = header.records[record].find(name) if record in header.records else None
+    return found is not None and found[0] != index
+
+
+def _bounded(since: int | None, version: int, known: Sequence[_Known], where: str, notes: list[str]) -> int | None:
+    """The since-version, held against what older releases (oldest first) are known to have had."""
+    lacking = max((k.release for k in known if not k.held), default=0)
+    holding = [k for k in known if k.release > lacking]
+    for release in reversed(holding):
+        if release.since is not None and release.since > lacking:
+            return release.since
+    newest = holding[0].release if holding else version
+    if since is None:
+        return newest if lacking else None
+    if lacking < since <= newest:
+        return since
+    wrong = f"the 1.{lacking} headers lack it" if since <= lacking else f"the 1.{newest} headers hold it"
+    notes.append(f"{where} is there since 1.{since} by its place or comment, but {wrong}")
+    # The latest that it can be: a slot must never be called on a library that lacks it.
+    return newest
+
+
+def _usable(record: Record, version: int, sizes: Mapping[int, int], notes: list[str]) -> Mapping[int, int]:
+    """The measured sizes, unless this table is not one of those that were measured: then an index says nothing."""
+    size = len(record.members)
+    least = max((n for v, n in sizes.items() if v <= version), default=0)
+    most = min((n for v, n in sizes.items() if v >= version), default=size)
+    if least <= size <= most:
+        return sizes
+    notes.append(
+        f"{record.name} has {size} members, but releases near 1.{version} had {least} to {most}: "
+        "these headers are not a release's, and the measured sizes say nothing of them"
+    )
+    return {}
 
 
 def _measured(index: int, sizes: Mapping[int, int]) -> int | None:
@@ -142,8 +164,3 @@ def _measured(index: int, sizes: Mapping[int, int]) -> int | None:
             complete = i == 0 or versions[i - 1] == version - 1
             return version if complete else None
     return None
-
-
-def _version(comment: str) -> int | None:
-    found = SINCE.findall(comment)
-    return int(found[-1]) if found else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,8 @@ def load(path: Path) -> Header:
         text = path.read_text("utf-8")
     except OSError as error:
         raise GenError(f"cannot read the snapshot {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise GenError(f"{path} is not a snapshot: {error}") from error
     return loads(text, str(path))
 
 
@@ -62,7 +65,7 @@ def loads(text: str, name: str = "snapshot") -> Header:
         raise GenError(f"{name} is not a snapshot of form {FORMAT}: import the headers again")
     try:
         return _header(data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (GenError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise GenError(f"{name} is damaged ({error!r}): import the headers again") from error
 
 
@@ -128,17 +131,44 @@ def _header(data: dict[str, Any]) -> Header:
     header.constants = dict(data["constants"])
     header.typedefs = {name: CType.parse(kind) for name, kind in data["typedefs"].items()}
     header.handles = list(data["handles"])
-    header.enums = {
-        name: Enum(name, dict(e["values"]), bool(e.get("flags")), e.get("since")) for name, e in data["enums"].items()
-    }
+    header.enums = {name: _read_enum(name, e) for name, e in data["enums"].items()}
     header.callbacks = {
-        name: Callback(name, _read_function(c), c.get("since")) for name, c in data["callbacks"].items()
+        name: Callback(name, _read_function(c), _number(c, "since")) for name, c in data["callbacks"].items()
     }
     header.functions = {name: _read_function(f) for name, f in data["functions"].items()}
     header.records = {name: _read_record(name, r) for name, r in data["structs"].items()}
     header.keys = dict(data["config_keys"])
     header.skipped = dict(data["skipped_macros"])
+    _check_types(header)
     return header
+
+
+def _check_types(header: Header) -> None:
+    """A snapshot that was edited by hand may name a type that it does not have."""
+    functions = [*header.functions.values(), *(c.type for c in header.callbacks.values())]
+    types = list(header.typedefs.values())
+    for member in (m for record in header.records.values() for m in record.members):
+        if isinstance(member.type, Function):
+            functions.append(member.type)
+        else:
+            types.append(member.type)
+    for function in functions:
+        types += [function.returns, *(param.type for param in function.params)]
+    unknown = next((kind.base for kind in types if not header.knows(kind.base)), None)
+    if unknown is not None:
+        raise ValueError(f"the type {unknown} is not declared")
+
+
+def _number(data: dict[str, Any], key: str) -> int | None:
+    value = data.get(key)
+    if value is not None and type(value) is not int:
+        raise ValueError(f"{key} is {value!r}")
+    return value
+
+
+def _read_enum(name: str, data: dict[str, Any]) -> Enum:
+    values = {enumerator: operator.index(value) for enumerator, value in data["values"].items()}
+    return Enum(name, values, bool(data.get("flags")), _number(data, "since"))
 
 
 def _read_function(data: dict[str, Any]) -> Function:
@@ -155,6 +185,10 @@ def _read_record(name: str, data: dict[str, Any]) -> Record:
             raise ValueError(f"{name}.{line['name']} has index {line['index']} at place {index}")
         kind = _read_function(line) if "returns" in line else CType.parse(line["type"])
         members.append(
-            Member(line["name"], kind, line.get("since"), line.get("bits"), anonymous=bool(line.get("anonymous")))
+            Member(
+                line["name"], kind, _number(line, "since"), _number(line, "bits"), anonymous=bool(line.get("anonymous"))
+            )
         )
-    return Record(name, members, data["kind"], data.get("pack"), data.get("since"))
+    if data["kind"] not in ("struct", "union"):
+        raise ValueError(data["kind"])
+    return Record(name, members, data["kind"], _number(data, "pack"), _number(data, "since"))

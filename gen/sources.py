@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -23,6 +23,7 @@ __all__ = [
     "is_header",
     "load_sources",
     "problems",
+    "root_files",
     "toml_block",
 ]
 
@@ -54,14 +55,28 @@ def is_header(name: str) -> bool:
 def header_files(names: Iterable[str], read: Callable[[str], bytes]) -> dict[str, bytes]:
     """The files of a folder that belong to its header set, with what they include beside them, sorted by name."""
     there = set(names)
-    waiting = sorted(name for name in there if is_header(name))
     files: dict[str, bytes] = {}
-    while waiting:
-        name = waiting.pop()
-        files[name] = read(name)
-        included = {match.decode("utf-8", "replace") for match in _INCLUDE.findall(files[name])}
-        waiting += sorted((included & there) - files.keys() - set(waiting))
+    for name in there:
+        if is_header(name):
+            _add_with_includes(name, there, read, files)
     return dict(sorted(files.items()))
+
+
+def root_files(files: Mapping[str, bytes]) -> list[str]:
+    """The files to feed to a compiler: the main header, then those that it does not include by itself.
+
+    Some headers have no include guard, because the main one is meant to include them.
+    """
+    included: dict[str, bytes] = {}
+    _add_with_includes(MAIN_HEADER, files.keys(), files.__getitem__, included)
+    return [MAIN_HEADER, *(name for name in files if name not in included)]
+
+
+def _add_with_includes(name: str, there: Set[str], read: Callable[[str], bytes], files: dict[str, bytes]) -> None:
+    if name in there and name not in files:
+        files[name] = read(name)
+        for included in _INCLUDE.findall(files[name]):
+            _add_with_includes(included.decode("utf-8", "replace"), there, read, files)
 
 
 def api_version(files: Mapping[str, bytes]) -> int:

@@ -10,8 +10,8 @@
 #   onnxruntime_session_options_config_keys.h sha256 febf1052ee15e56ce136c41d028938d04b3e217bd4820dcafcb9bcd0f4f2c5ea
 #   ort_additions.h sha256 deb9d1fc947e49ced930dd651ec85f80962e31eb704503e55f6d34f0d7804324
 from collections.abc import Callable
-from ctypes import Structure, Union, _CFunctionType
-from typing import Any
+from ctypes import Structure, Union, _CFunctionType, _Pointer
+from typing import Any, Generic, Self, TypeVar, overload
 
 from ._support import Slot
 from .constants import *
@@ -21,6 +21,19 @@ GENERATED_API_VERSION: int
 HEADERS_API_VERSION: int
 
 def slots(struct: str) -> list[Slot]: ...
+
+_T = TypeVar("_T")
+
+class _Field(Generic[_T]):
+    """A member of a struct: on an instance its value, on the class its place in bytes."""
+
+    offset: int
+    size: int
+    @overload
+    def __get__(self, instance: None, owner: type[Any]) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any]) -> _T: ...
+    def __set__(self, instance: object, value: Any) -> None: ...
 
 class OrtEnv(Structure): ...
 
@@ -140,939 +153,939 @@ class OrtSharedPrePackedWeightCache(Structure): ...
 
 class OrtEpContextConfig(Structure): ...
 
-# void OrtExperimentalFnPtr()
-class OrtExperimentalFnPtr(_CFunctionType): ...
+class OrtExperimentalFnPtr(_CFunctionType):  # void ()
+    def __call__(self) -> None: ...
 
-# void OrtLoggingFunction(void* param, OrtLoggingLevel severity, const char* category, const char* logid, const char* code_location, const char* message)
-class OrtLoggingFunction(_CFunctionType): ...
+class OrtLoggingFunction(_CFunctionType):  # void (void* param, OrtLoggingLevel severity, const char* category, const char* logid, const char* code_location, const char* message)
+    def __call__(self, param: Any, severity: int, category: bytes | None, logid: bytes | None, code_location: bytes | None, message: bytes | None, /) -> None: ...
 
-# OrtStatus* EpSelectionDelegate(const OrtEpDevice** ep_devices, size_t num_devices, const OrtKeyValuePairs* model_metadata, const OrtKeyValuePairs* runtime_metadata, const OrtEpDevice** selected, size_t max_selected, size_t* num_selected, void* state)
-class EpSelectionDelegate(_CFunctionType): ...
+class EpSelectionDelegate(_CFunctionType):  # OrtStatus* (const OrtEpDevice** ep_devices, size_t num_devices, const OrtKeyValuePairs* model_metadata, const OrtKeyValuePairs* runtime_metadata, const OrtEpDevice** selected, size_t max_selected, size_t* num_selected, void* state)
+    def __call__(self, ep_devices: Any, num_devices: int, model_metadata: Any, runtime_metadata: Any, selected: Any, max_selected: int, num_selected: Any, state: Any, /) -> int | None: ...
 
-# OrtStatus* OrtWriteBufferFunc(void* state, const void* buffer, size_t buffer_num_bytes)
-class OrtWriteBufferFunc(_CFunctionType): ...
+class OrtWriteBufferFunc(_CFunctionType):  # OrtStatus* (void* state, const void* buffer, size_t buffer_num_bytes)
+    def __call__(self, state: Any, buffer: Any, buffer_num_bytes: int, /) -> int | None: ...
 
-# OrtStatus* OrtGetInitializerLocationFunc(void* state, const char* initializer_name, const OrtValue* initializer_value, const OrtExternalInitializerInfo* external_info, OrtExternalInitializerInfo** new_external_info)
-class OrtGetInitializerLocationFunc(_CFunctionType): ...
+class OrtGetInitializerLocationFunc(_CFunctionType):  # OrtStatus* (void* state, const char* initializer_name, const OrtValue* initializer_value, const OrtExternalInitializerInfo* external_info, OrtExternalInitializerInfo** new_external_info)
+    def __call__(self, state: Any, initializer_name: bytes | None, initializer_value: Any, external_info: Any, new_external_info: Any, /) -> int | None: ...
 
-# void OrtThreadWorkerFn(void* ort_worker_fn_param)
-class OrtThreadWorkerFn(_CFunctionType): ...
+class OrtThreadWorkerFn(_CFunctionType):  # void (void* ort_worker_fn_param)
+    def __call__(self, ort_worker_fn_param: Any, /) -> None: ...
 
-# const OrtCustomHandleType* OrtCustomCreateThreadFn(void* ort_custom_thread_creation_options, OrtThreadWorkerFn ort_thread_worker_fn, void* ort_worker_fn_param)
-class OrtCustomCreateThreadFn(_CFunctionType): ...
+class OrtCustomCreateThreadFn(_CFunctionType):  # const OrtCustomHandleType* (void* ort_custom_thread_creation_options, OrtThreadWorkerFn ort_thread_worker_fn, void* ort_worker_fn_param)
+    def __call__(self, ort_custom_thread_creation_options: Any, ort_thread_worker_fn: OrtThreadWorkerFn, ort_worker_fn_param: Any, /) -> int | None: ...
 
-# void OrtCustomJoinThreadFn(const OrtCustomHandleType* ort_custom_thread_handle)
-class OrtCustomJoinThreadFn(_CFunctionType): ...
+class OrtCustomJoinThreadFn(_CFunctionType):  # void (const OrtCustomHandleType* ort_custom_thread_handle)
+    def __call__(self, ort_custom_thread_handle: Any, /) -> None: ...
 
-# void* OrtThreadPoolWorkEnqueueFn(void* user_context)
-class OrtThreadPoolWorkEnqueueFn(_CFunctionType): ...
+class OrtThreadPoolWorkEnqueueFn(_CFunctionType):  # void* (void* user_context)
+    def __call__(self, user_context: Any, /) -> int | None: ...
 
-# void OrtThreadPoolWorkStartFn(void* user_context, void* enqueue_data)
-class OrtThreadPoolWorkStartFn(_CFunctionType): ...
+class OrtThreadPoolWorkStartFn(_CFunctionType):  # void (void* user_context, void* enqueue_data)
+    def __call__(self, user_context: Any, enqueue_data: Any, /) -> None: ...
 
-# void OrtThreadPoolWorkStopFn(void* user_context, void* enqueue_data)
-class OrtThreadPoolWorkStopFn(_CFunctionType): ...
+class OrtThreadPoolWorkStopFn(_CFunctionType):  # void (void* user_context, void* enqueue_data)
+    def __call__(self, user_context: Any, enqueue_data: Any, /) -> None: ...
 
-# void OrtThreadPoolWorkAbandonFn(void* user_context, void* enqueue_data)
-class OrtThreadPoolWorkAbandonFn(_CFunctionType): ...
+class OrtThreadPoolWorkAbandonFn(_CFunctionType):  # void (void* user_context, void* enqueue_data)
+    def __call__(self, user_context: Any, enqueue_data: Any, /) -> None: ...
 
-# OrtStatus* RegisterCustomOpsFn(OrtSessionOptions* options, const OrtApiBase* api)
-class RegisterCustomOpsFn(_CFunctionType): ...
+class RegisterCustomOpsFn(_CFunctionType):  # OrtStatus* (OrtSessionOptions* options, const OrtApiBase* api)
+    def __call__(self, options: Any, api: Any, /) -> int | None: ...
 
-# void RunAsyncCallbackFn(void* user_data, OrtValue** outputs, size_t num_outputs, OrtStatus* status)
-class RunAsyncCallbackFn(_CFunctionType): ...
+class RunAsyncCallbackFn(_CFunctionType):  # void (void* user_data, OrtValue** outputs, size_t num_outputs, OrtStatus* status)
+    def __call__(self, user_data: Any, outputs: Any, num_outputs: int, status: Any, /) -> None: ...
 
-# void OrtApi_KernelContext_ParallelFor_fn(void* arg0, size_t arg1)
-class OrtApi_KernelContext_ParallelFor_fn(_CFunctionType): ...
+class OrtApi_KernelContext_ParallelFor_fn(_CFunctionType):  # void (void* arg0, size_t arg1)
+    def __call__(self, arg0: Any, arg1: int, /) -> None: ...
 
-# OrtStatus* OrtKernelCreateFunc(void* kernel_create_func_state, const OrtKernelInfo* info, OrtKernelImpl** kernel_out)
-class OrtKernelCreateFunc(_CFunctionType): ...
+class OrtKernelCreateFunc(_CFunctionType):  # OrtStatus* (void* kernel_create_func_state, const OrtKernelInfo* info, OrtKernelImpl** kernel_out)
+    def __call__(self, kernel_create_func_state: Any, info: Any, kernel_out: Any, /) -> int | None: ...
 
-# OrtStatus* CreateEpApiFactoriesFn(const char* registered_name, const OrtApiBase* ort_api_base, const OrtLogger* default_logger, OrtEpFactory** factories, size_t max_factories, size_t* num_factories)
-class CreateEpApiFactoriesFn(_CFunctionType): ...
+class CreateEpApiFactoriesFn(_CFunctionType):  # OrtStatus* (const char* registered_name, const OrtApiBase* ort_api_base, const OrtLogger* default_logger, OrtEpFactory** factories, size_t max_factories, size_t* num_factories)
+    def __call__(self, registered_name: bytes | None, ort_api_base: Any, default_logger: Any, factories: Any, max_factories: int, num_factories: Any, /) -> int | None: ...
 
-# OrtStatus* ReleaseEpApiFactoryFn(OrtEpFactory* factory)
-class ReleaseEpApiFactoryFn(_CFunctionType): ...
+class ReleaseEpApiFactoryFn(_CFunctionType):  # OrtStatus* (OrtEpFactory* factory)
+    def __call__(self, factory: Any, /) -> int | None: ...
 
-# OrtStatus* OrtReadNamedBufferFunc(void* state, const char* name, OrtAllocator* allocator, void** buffer, size_t* data_size)
-class OrtReadNamedBufferFunc(_CFunctionType): ...
+class OrtReadNamedBufferFunc(_CFunctionType):  # OrtStatus* (void* state, const char* name, OrtAllocator* allocator, void** buffer, size_t* data_size)
+    def __call__(self, state: Any, name: bytes | None, allocator: Any, buffer: Any, data_size: Any, /) -> int | None: ...
 
-# OrtStatus* OrtWriteNamedBufferFunc(void* state, const char* name, const void* buffer, size_t buffer_num_bytes)
-class OrtWriteNamedBufferFunc(_CFunctionType): ...
+class OrtWriteNamedBufferFunc(_CFunctionType):  # OrtStatus* (void* state, const char* name, const void* buffer, size_t buffer_num_bytes)
+    def __call__(self, state: Any, name: bytes | None, buffer: Any, buffer_num_bytes: int, /) -> int | None: ...
 
 class OrtAllocator(Structure):
-    version: int  # 0, since 1.1
-    Alloc: Callable[[Any, int], Any]  # 1, since 1.1 (this_, size)
-    Free: Callable[[Any, Any], None]  # 2, since 1.1 (this_, p)
-    Info: Callable[[Any], Any]  # 3, since 1.1 (this_)
-    Reserve: Callable[[Any, int], Any]  # 4, since 1.18 (this_, size)
-    GetStats: Callable[[Any, Any], Any]  # 5, since 1.23 (this_, out)
-    AllocOnStream: Callable[[Any, int, Any], Any]  # 6, since 1.23 (this_, size, stream)
-    Shrink: Callable[[Any], Any]  # 7, since 1.25 (this_)
+    version: _Field[int]  # 0, since 1.1
+    Alloc: _Field[Callable[[Any, int], int | None]]  # 1, since 1.1: void* (OrtAllocator* this_, size_t size)
+    Free: _Field[Callable[[Any, Any], None]]  # 2, since 1.1: void (OrtAllocator* this_, void* p)
+    Info: _Field[Callable[[Any], int | None]]  # 3, since 1.1: const OrtMemoryInfo* (const OrtAllocator* this_)
+    Reserve: _Field[Callable[[Any, int], int | None]]  # 4, since 1.18: void* (OrtAllocator* this_, size_t size)
+    GetStats: _Field[Callable[[Any, Any], int | None]]  # 5, since 1.23: OrtStatus* (const OrtAllocator* this_, OrtKeyValuePairs** out)
+    AllocOnStream: _Field[Callable[[Any, int, Any], int | None]]  # 6, since 1.23: void* (OrtAllocator* this_, size_t size, OrtSyncStream* stream)
+    Shrink: _Field[Callable[[Any], int | None]]  # 7, since 1.25: OrtStatus* (OrtAllocator* this_)
 
 class OrtCUDAProviderOptions(Structure):
-    device_id: int  # 0, since unknown
-    cudnn_conv_algo_search: int  # 1, since unknown
-    gpu_mem_limit: int  # 2, since unknown
-    arena_extend_strategy: int  # 3, since unknown
-    do_copy_in_default_stream: int  # 4, since unknown
-    has_user_compute_stream: int  # 5, since unknown
-    user_compute_stream: Any  # 6, since unknown
-    default_memory_arena_cfg: Any  # 7, since unknown
-    tunable_op_enable: int  # 8, since unknown
-    tunable_op_tuning_enable: int  # 9, since unknown
-    tunable_op_max_tuning_duration_ms: int  # 10, since unknown
+    device_id: _Field[int]  # 0, since unknown
+    cudnn_conv_algo_search: _Field[int]  # 1, since unknown
+    gpu_mem_limit: _Field[int]  # 2, since unknown
+    arena_extend_strategy: _Field[int]  # 3, since unknown
+    do_copy_in_default_stream: _Field[int]  # 4, since unknown
+    has_user_compute_stream: _Field[int]  # 5, since unknown
+    user_compute_stream: _Field[int | None]  # 6, since unknown
+    default_memory_arena_cfg: _Field[_Pointer[OrtArenaCfg]]  # 7, since unknown
+    tunable_op_enable: _Field[int]  # 8, since unknown
+    tunable_op_tuning_enable: _Field[int]  # 9, since unknown
+    tunable_op_max_tuning_duration_ms: _Field[int]  # 10, since unknown
 
 class OrtROCMProviderOptions(Structure):
-    device_id: int  # 0, since unknown
-    miopen_conv_exhaustive_search: int  # 1, since unknown
-    gpu_mem_limit: int  # 2, since unknown
-    arena_extend_strategy: int  # 3, since unknown
-    do_copy_in_default_stream: int  # 4, since unknown
-    has_user_compute_stream: int  # 5, since unknown
-    user_compute_stream: Any  # 6, since unknown
-    default_memory_arena_cfg: Any  # 7, since unknown
-    enable_hip_graph: int  # 8, since unknown
-    tunable_op_enable: int  # 9, since unknown
-    tunable_op_tuning_enable: int  # 10, since unknown
-    tunable_op_max_tuning_duration_ms: int  # 11, since unknown
+    device_id: _Field[int]  # 0, since unknown
+    miopen_conv_exhaustive_search: _Field[int]  # 1, since unknown
+    gpu_mem_limit: _Field[int]  # 2, since unknown
+    arena_extend_strategy: _Field[int]  # 3, since unknown
+    do_copy_in_default_stream: _Field[int]  # 4, since unknown
+    has_user_compute_stream: _Field[int]  # 5, since unknown
+    user_compute_stream: _Field[int | None]  # 6, since unknown
+    default_memory_arena_cfg: _Field[_Pointer[OrtArenaCfg]]  # 7, since unknown
+    enable_hip_graph: _Field[int]  # 8, since unknown
+    tunable_op_enable: _Field[int]  # 9, since unknown
+    tunable_op_tuning_enable: _Field[int]  # 10, since unknown
+    tunable_op_max_tuning_duration_ms: _Field[int]  # 11, since unknown
 
 class OrtTensorRTProviderOptions(Structure):
-    device_id: int  # 0, since unknown
-    has_user_compute_stream: int  # 1, since unknown
-    user_compute_stream: Any  # 2, since unknown
-    trt_max_partition_iterations: int  # 3, since unknown
-    trt_min_subgraph_size: int  # 4, since unknown
-    trt_max_workspace_size: int  # 5, since unknown
-    trt_fp16_enable: int  # 6, since unknown
-    trt_int8_enable: int  # 7, since unknown
-    trt_int8_calibration_table_name: bytes | None  # 8, since unknown
-    trt_int8_use_native_calibration_table: int  # 9, since unknown
-    trt_dla_enable: int  # 10, since unknown
-    trt_dla_core: int  # 11, since unknown
-    trt_dump_subgraphs: int  # 12, since unknown
-    trt_engine_cache_enable: int  # 13, since unknown
-    trt_engine_cache_path: bytes | None  # 14, since unknown
-    trt_engine_decryption_enable: int  # 15, since unknown
-    trt_engine_decryption_lib_path: bytes | None  # 16, since unknown
-    trt_force_sequential_engine_build: int  # 17, since unknown
+    device_id: _Field[int]  # 0, since unknown
+    has_user_compute_stream: _Field[int]  # 1, since unknown
+    user_compute_stream: _Field[int | None]  # 2, since unknown
+    trt_max_partition_iterations: _Field[int]  # 3, since unknown
+    trt_min_subgraph_size: _Field[int]  # 4, since unknown
+    trt_max_workspace_size: _Field[int]  # 5, since unknown
+    trt_fp16_enable: _Field[int]  # 6, since unknown
+    trt_int8_enable: _Field[int]  # 7, since unknown
+    trt_int8_calibration_table_name: _Field[bytes | None]  # 8, since unknown
+    trt_int8_use_native_calibration_table: _Field[int]  # 9, since unknown
+    trt_dla_enable: _Field[int]  # 10, since unknown
+    trt_dla_core: _Field[int]  # 11, since unknown
+    trt_dump_subgraphs: _Field[int]  # 12, since unknown
+    trt_engine_cache_enable: _Field[int]  # 13, since unknown
+    trt_engine_cache_path: _Field[bytes | None]  # 14, since unknown
+    trt_engine_decryption_enable: _Field[int]  # 15, since unknown
+    trt_engine_decryption_lib_path: _Field[bytes | None]  # 16, since unknown
+    trt_force_sequential_engine_build: _Field[int]  # 17, since unknown
 
 class OrtMIGraphXProviderOptions(Structure):
-    device_id: int  # 0, since unknown
-    migraphx_fp16_enable: int  # 1, since unknown
-    migraphx_fp8_enable: int  # 2, since unknown
-    migraphx_int8_enable: int  # 3, since unknown
-    migraphx_use_native_calibration_table: int  # 4, since unknown
-    migraphx_int8_calibration_table_name: bytes | None  # 5, since unknown
-    migraphx_save_compiled_model: int  # 6, since unknown
-    migraphx_save_model_path: bytes | None  # 7, since unknown
-    migraphx_load_compiled_model: int  # 8, since unknown
-    migraphx_load_model_path: bytes | None  # 9, since unknown
-    migraphx_exhaustive_tune: bool  # 10, since unknown
-    migraphx_mem_limit: int  # 11, since unknown
-    migraphx_arena_extend_strategy: int  # 12, since unknown
+    device_id: _Field[int]  # 0, since unknown
+    migraphx_fp16_enable: _Field[int]  # 1, since unknown
+    migraphx_fp8_enable: _Field[int]  # 2, since unknown
+    migraphx_int8_enable: _Field[int]  # 3, since unknown
+    migraphx_use_native_calibration_table: _Field[int]  # 4, since unknown
+    migraphx_int8_calibration_table_name: _Field[bytes | None]  # 5, since unknown
+    migraphx_save_compiled_model: _Field[int]  # 6, since unknown
+    migraphx_save_model_path: _Field[bytes | None]  # 7, since unknown
+    migraphx_load_compiled_model: _Field[int]  # 8, since unknown
+    migraphx_load_model_path: _Field[bytes | None]  # 9, since unknown
+    migraphx_exhaustive_tune: _Field[bool]  # 10, since unknown
+    migraphx_mem_limit: _Field[int]  # 11, since unknown
+    migraphx_arena_extend_strategy: _Field[int]  # 12, since unknown
 
 class OrtOpenVINOProviderOptions(Structure):
-    device_type: bytes | None  # 0, since unknown
-    enable_npu_fast_compile: int  # 1, since unknown
-    device_id: bytes | None  # 2, since unknown
-    num_of_threads: int  # 3, since unknown
-    cache_dir: bytes | None  # 4, since unknown
-    context: Any  # 5, since unknown
-    enable_opencl_throttling: int  # 6, since unknown
-    enable_dynamic_shapes: int  # 7, since unknown
+    device_type: _Field[bytes | None]  # 0, since unknown
+    enable_npu_fast_compile: _Field[int]  # 1, since unknown
+    device_id: _Field[bytes | None]  # 2, since unknown
+    num_of_threads: _Field[int]  # 3, since unknown
+    cache_dir: _Field[bytes | None]  # 4, since unknown
+    context: _Field[int | None]  # 5, since unknown
+    enable_opencl_throttling: _Field[int]  # 6, since unknown
+    enable_dynamic_shapes: _Field[int]  # 7, since unknown
 
 class OrtApiBase(Structure):
-    GetApi: Callable[[int], Any]  # 0, since 1.1 (version)
-    GetVersionString: Callable[[], bytes | None]  # 1, since 1.1 ()
+    GetApi: _Field[Callable[[int], _Pointer[OrtApi]]]  # 0, since 1.1: const OrtApi* (uint32_t version)
+    GetVersionString: _Field[Callable[[], bytes | None]]  # 1, since 1.1: const char* ()
 
 class OrtCustomHandleType(Structure):
-    __place_holder: bytes  # 0, since unknown
+    __place_holder: _Field[bytes]  # 0, since unknown
 
 class OrtThreadPoolCallbacksConfig(Structure):
-    version: int  # 0, since 1.25
-    on_enqueue: Any  # 1, since 1.25
-    on_start_work: Any  # 2, since 1.25
-    on_stop_work: Any  # 3, since 1.25
-    on_abandon: Any  # 4, since 1.25
-    user_context: Any  # 5, since 1.25
+    version: _Field[int]  # 0, since 1.25
+    on_enqueue: _Field[OrtThreadPoolWorkEnqueueFn]  # 1, since 1.25
+    on_start_work: _Field[OrtThreadPoolWorkStartFn]  # 2, since 1.25
+    on_stop_work: _Field[OrtThreadPoolWorkStopFn]  # 3, since 1.25
+    on_abandon: _Field[OrtThreadPoolWorkAbandonFn]  # 4, since 1.25
+    user_context: _Field[int | None]  # 5, since 1.25
 
 class OrtExternalMemoryDescriptor(Structure):
-    version: int  # 0, since 1.24
-    handle_type: int  # 1, since 1.24
-    native_handle: Any  # 2, since 1.24
-    size_bytes: int  # 3, since 1.24
-    offset_bytes: int  # 4, since 1.24
+    version: _Field[int]  # 0, since 1.24
+    handle_type: _Field[int]  # 1, since 1.24
+    native_handle: _Field[int | None]  # 2, since 1.24
+    size_bytes: _Field[int]  # 3, since 1.24
+    offset_bytes: _Field[int]  # 4, since 1.24
 
 class OrtExternalSemaphoreDescriptor(Structure):
-    version: int  # 0, since 1.24
-    type: int  # 1, since 1.24
-    native_handle: Any  # 2, since 1.24
+    version: _Field[int]  # 0, since 1.24
+    type: _Field[int]  # 1, since 1.24
+    native_handle: _Field[int | None]  # 2, since 1.24
 
 class OrtGraphicsInteropConfig(Structure):
-    version: int  # 0, since 1.25
-    graphics_api: int  # 1, since 1.25
-    command_queue: Any  # 2, since 1.25
-    additional_options: Any  # 3, since 1.25
+    version: _Field[int]  # 0, since 1.25
+    graphics_api: _Field[int]  # 1, since 1.25
+    command_queue: _Field[int | None]  # 2, since 1.25
+    additional_options: _Field[_Pointer[OrtKeyValuePairs]]  # 3, since 1.25
 
 class OrtExternalTensorDescriptor(Structure):
-    version: int  # 0, since 1.24
-    element_type: int  # 1, since 1.24
-    shape: Any  # 2, since 1.24
-    rank: int  # 3, since 1.24
-    offset_bytes: int  # 4, since 1.24
+    version: _Field[int]  # 0, since 1.24
+    element_type: _Field[int]  # 1, since 1.24
+    shape: _Field[Any]  # 2, since 1.24
+    rank: _Field[int]  # 3, since 1.24
+    offset_bytes: _Field[int]  # 4, since 1.24
 
 class OrtEnvCreationOptions(Structure):
-    version: int  # 0, since 1.24
-    logging_severity_level: int  # 1, since 1.24
-    log_id: bytes | None  # 2, since 1.24
-    custom_logging_function: Any  # 3, since 1.24
-    custom_logging_param: Any  # 4, since 1.24
-    threading_options: Any  # 5, since 1.24
-    config_entries: Any  # 6, since 1.24
+    version: _Field[int]  # 0, since 1.24
+    logging_severity_level: _Field[int]  # 1, since 1.24
+    log_id: _Field[bytes | None]  # 2, since 1.24
+    custom_logging_function: _Field[OrtLoggingFunction]  # 3, since 1.24
+    custom_logging_param: _Field[int | None]  # 4, since 1.24
+    threading_options: _Field[_Pointer[OrtThreadingOptions]]  # 5, since 1.24
+    config_entries: _Field[_Pointer[OrtKeyValuePairs]]  # 6, since 1.24
 
 class OrtApi(Structure):
-    CreateStatus: Callable[[int, bytes | None], Any]  # 0, since 1.1 (code, msg)
-    GetErrorCode: Callable[[Any], int]  # 1, since 1.1 (status)
-    GetErrorMessage: Callable[[Any], bytes | None]  # 2, since 1.1 (status)
-    CreateEnv: Callable[[int, bytes | None, Any], Any]  # 3, since 1.1 (log_severity_level, logid, out)
-    CreateEnvWithCustomLogger: Callable[[Any, Any, int, bytes | None, Any], Any]  # 4, since 1.1 (logging_function, logger_param, log_severity_level, logid, out)
-    EnableTelemetryEvents: Callable[[Any], Any]  # 5, since 1.1 (env)
-    DisableTelemetryEvents: Callable[[Any], Any]  # 6, since 1.1 (env)
-    CreateSession: Callable[[Any, Any, Any, Any], Any]  # 7, since 1.1 (env, model_path, options, out)
-    CreateSessionFromArray: Callable[[Any, Any, int, Any, Any], Any]  # 8, since 1.1 (env, model_data, model_data_length, options, out)
-    Run: Callable[[Any, Any, Any, Any, int, Any, int, Any], Any]  # 9, since 1.1 (session, run_options, input_names, inputs, input_len, output_names, output_names_len, outputs)
-    CreateSessionOptions: Callable[[Any], Any]  # 10, since 1.1 (options)
-    SetOptimizedModelFilePath: Callable[[Any, Any], Any]  # 11, since 1.1 (options, optimized_model_filepath)
-    CloneSessionOptions: Callable[[Any, Any], Any]  # 12, since 1.1 (in_options, out_options)
-    SetSessionExecutionMode: Callable[[Any, int], Any]  # 13, since 1.1 (options, execution_mode)
-    EnableProfiling: Callable[[Any, Any], Any]  # 14, since 1.1 (options, profile_file_prefix)
-    DisableProfiling: Callable[[Any], Any]  # 15, since 1.1 (options)
-    EnableMemPattern: Callable[[Any], Any]  # 16, since 1.1 (options)
-    DisableMemPattern: Callable[[Any], Any]  # 17, since 1.1 (options)
-    EnableCpuMemArena: Callable[[Any], Any]  # 18, since 1.1 (options)
-    DisableCpuMemArena: Callable[[Any], Any]  # 19, since 1.1 (options)
-    SetSessionLogId: Callable[[Any, bytes | None], Any]  # 20, since 1.1 (options, logid)
-    SetSessionLogVerbosityLevel: Callable[[Any, int], Any]  # 21, since 1.1 (options, session_log_verbosity_level)
-    SetSessionLogSeverityLevel: Callable[[Any, int], Any]  # 22, since 1.1 (options, session_log_severity_level)
-    SetSessionGraphOptimizationLevel: Callable[[Any, int], Any]  # 23, since 1.1 (options, graph_optimization_level)
-    SetIntraOpNumThreads: Callable[[Any, int], Any]  # 24, since 1.1 (options, intra_op_num_threads)
-    SetInterOpNumThreads: Callable[[Any, int], Any]  # 25, since 1.1 (options, inter_op_num_threads)
-    CreateCustomOpDomain: Callable[[bytes | None, Any], Any]  # 26, since 1.1 (domain, out)
-    CustomOpDomain_Add: Callable[[Any, Any], Any]  # 27, since 1.1 (custom_op_domain, op)
-    AddCustomOpDomain: Callable[[Any, Any], Any]  # 28, since 1.1 (options, custom_op_domain)
-    RegisterCustomOpsLibrary: Callable[[Any, bytes | None, Any], Any]  # 29, since 1.1 (options, library_path, library_handle)
-    SessionGetInputCount: Callable[[Any, Any], Any]  # 30, since 1.1 (session, out)
-    SessionGetOutputCount: Callable[[Any, Any], Any]  # 31, since 1.1 (session, out)
-    SessionGetOverridableInitializerCount: Callable[[Any, Any], Any]  # 32, since 1.1 (session, out)
-    SessionGetInputTypeInfo: Callable[[Any, int, Any], Any]  # 33, since 1.1 (session, index, type_info)
-    SessionGetOutputTypeInfo: Callable[[Any, int, Any], Any]  # 34, since 1.1 (session, index, type_info)
-    SessionGetOverridableInitializerTypeInfo: Callable[[Any, int, Any], Any]  # 35, since 1.1 (session, index, type_info)
-    SessionGetInputName: Callable[[Any, int, Any, Any], Any]  # 36, since 1.1 (session, index, allocator, value)
-    SessionGetOutputName: Callable[[Any, int, Any, Any], Any]  # 37, since 1.1 (session, index, allocator, value)
-    SessionGetOverridableInitializerName: Callable[[Any, int, Any, Any], Any]  # 38, since 1.1 (session, index, allocator, value)
-    CreateRunOptions: Callable[[Any], Any]  # 39, since 1.1 (out)
-    RunOptionsSetRunLogVerbosityLevel: Callable[[Any, int], Any]  # 40, since 1.1 (options, log_verbosity_level)
-    RunOptionsSetRunLogSeverityLevel: Callable[[Any, int], Any]  # 41, since 1.1 (options, log_severity_level)
-    RunOptionsSetRunTag: Callable[[Any, bytes | None], Any]  # 42, since 1.1 (options, run_tag)
-    RunOptionsGetRunLogVerbosityLevel: Callable[[Any, Any], Any]  # 43, since 1.1 (options, log_verbosity_level)
-    RunOptionsGetRunLogSeverityLevel: Callable[[Any, Any], Any]  # 44, since 1.1 (options, log_severity_level)
-    RunOptionsGetRunTag: Callable[[Any, Any], Any]  # 45, since 1.1 (options, run_tag)
-    RunOptionsSetTerminate: Callable[[Any], Any]  # 46, since 1.1 (options)
-    RunOptionsUnsetTerminate: Callable[[Any], Any]  # 47, since 1.1 (options)
-    CreateTensorAsOrtValue: Callable[[Any, Any, int, int, Any], Any]  # 48, since 1.1 (allocator, shape, shape_len, type, out)
-    CreateTensorWithDataAsOrtValue: Callable[[Any, Any, int, Any, int, int, Any], Any]  # 49, since 1.1 (info, p_data, p_data_len, shape, shape_len, type, out)
-    IsTensor: Callable[[Any, Any], Any]  # 50, since 1.1 (value, out)
-    GetTensorMutableData: Callable[[Any, Any], Any]  # 51, since 1.1 (value, out)
-    FillStringTensor: Callable[[Any, Any, int], Any]  # 52, since 1.1 (value, s, s_len)
-    GetStringTensorDataLength: Callable[[Any, Any], Any]  # 53, since 1.1 (value, len)
-    GetStringTensorContent: Callable[[Any, Any, int, Any, int], Any]  # 54, since 1.1 (value, s, s_len, offsets, offsets_len)
-    CastTypeInfoToTensorInfo: Callable[[Any, Any], Any]  # 55, since 1.1 (type_info, out)
-    GetOnnxTypeFromTypeInfo: Callable[[Any, Any], Any]  # 56, since 1.1 (type_info, out)
-    CreateTensorTypeAndShapeInfo: Callable[[Any], Any]  # 57, since 1.1 (out)
-    SetTensorElementType: Callable[[Any, int], Any]  # 58, since 1.1 (info, type)
-    SetDimensions: Callable[[Any, Any, int], Any]  # 59, since 1.1 (info, dim_values, dim_count)
-    GetTensorElementType: Callable[[Any, Any], Any]  # 60, since 1.1 (info, out)
-    GetDimensionsCount: Callable[[Any, Any], Any]  # 61, since 1.1 (info, out)
-    GetDimensions: Callable[[Any, Any, int], Any]  # 62, since 1.1 (info, dim_values, dim_values_length)
-    GetSymbolicDimensions: Callable[[Any, Any, int], Any]  # 63, since 1.1 (info, dim_params, dim_params_length)
-    GetTensorShapeElementCount: Callable[[Any, Any], Any]  # 64, since 1.1 (info, out)
-    GetTensorTypeAndShape: Callable[[Any, Any], Any]  # 65, since 1.1 (value, out)
-    GetTypeInfo: Callable[[Any, Any], Any]  # 66, since 1.1 (value, out)
-    GetValueType: Callable[[Any, Any], Any]  # 67, since 1.1 (value, out)
-    CreateMemoryInfo: Callable[[bytes | None, int, int, int, Any], Any]  # 68, since 1.1 (name, type, id, mem_type, out)
-    CreateCpuMemoryInfo: Callable[[int, int, Any], Any]  # 69, since 1.1 (type, mem_type, out)
-    CompareMemoryInfo: Callable[[Any, Any, Any], Any]  # 70, since 1.1 (info1, info2, out)
-    MemoryInfoGetName: Callable[[Any, Any], Any]  # 71, since 1.1 (ptr, out)
-    MemoryInfoGetId: Callable[[Any, Any], Any]  # 72, since 1.1 (ptr, out)
-    MemoryInfoGetMemType: Callable[[Any, Any], Any]  # 73, since 1.1 (ptr, out)
-    MemoryInfoGetType: Callable[[Any, Any], Any]  # 74, since 1.1 (ptr, out)
-    AllocatorAlloc: Callable[[Any, int, Any], Any]  # 75, since 1.1 (ort_allocator, size, out)
-    AllocatorFree: Callable[[Any, Any], Any]  # 76, since 1.1 (ort_allocator, p)
-    AllocatorGetInfo: Callable[[Any, Any], Any]  # 77, since 1.1 (ort_allocator, out)
-    GetAllocatorWithDefaultOptions: Callable[[Any], Any]  # 78, since 1.1 (out)
-    AddFreeDimensionOverride: Callable[[Any, bytes | None, int], Any]  # 79, since 1.1 (options, dim_denotation, dim_value)
-    GetValue: Callable[[Any, int, Any, Any], Any]  # 80, since 1.1 (value, index, allocator, out)
-    GetValueCount: Callable[[Any, Any], Any]  # 81, since 1.1 (value, out)
-    CreateValue: Callable[[Any, int, int, Any], Any]  # 82, since 1.1 (in, num_values, value_type, out)
-    CreateOpaqueValue: Callable[[bytes | None, bytes | None, Any, int, Any], Any]  # 83, since 1.1 (domain_name, type_name, data_container, data_container_size, out)
-    GetOpaqueValue: Callable[[bytes | None, bytes | None, Any, Any, int], Any]  # 84, since 1.1 (domain_name, type_name, in, data_container, data_container_size)
-    KernelInfoGetAttribute_float: Callable[[Any, bytes | None, Any], Any]  # 85, since 1.1 (info, name, out)
-    KernelInfoGetAttribute_int64: Callable[[Any, bytes | None, Any], Any]  # 86, since 1.1 (info, name, out)
-    KernelInfoGetAttribute_string: Callable[[Any, bytes | None, Any, Any], Any]  # 87, since 1.1 (info, name, out, size)
-    KernelContext_GetInputCount: Callable[[Any, Any], Any]  # 88, since 1.1 (context, out)
-    KernelContext_GetOutputCount: Callable[[Any, Any], Any]  # 89, since 1.1 (context, out)
-    KernelContext_GetInput: Callable[[Any, int, Any], Any]  # 90, since 1.1 (context, index, out)
-    KernelContext_GetOutput: Callable[[Any, int, Any, int, Any], Any]  # 91, since 1.1 (context, index, dim_values, dim_count, out)
-    ReleaseEnv: Callable[[Any], None]  # 92, since 1.1 (input)
-    ReleaseStatus: Callable[[Any], None]  # 93, since 1.1 (input)
-    ReleaseMemoryInfo: Callable[[Any], None]  # 94, since 1.1 (input)
-    ReleaseSession: Callable[[Any], None]  # 95, since 1.1 (input)
-    ReleaseValue: Callable[[Any], None]  # 96, since 1.1 (input)
-    ReleaseRunOptions: Callable[[Any], None]  # 97, since 1.1 (input)
-    ReleaseTypeInfo: Callable[[Any], None]  # 98, since 1.1 (input)
-    ReleaseTensorTypeAndShapeInfo: Callable[[Any], None]  # 99, since 1.1 (input)
-    ReleaseSessionOptions: Callable[[Any], None]  # 100, since 1.1 (input)
-    ReleaseCustomOpDomain: Callable[[Any], None]  # 101, since 1.1 (input)
-    GetDenotationFromTypeInfo: Callable[[Any, Any, Any], Any]  # 102, since 1.2 (type_info, denotation, len)
-    CastTypeInfoToMapTypeInfo: Callable[[Any, Any], Any]  # 103, since 1.2 (type_info, out)
-    CastTypeInfoToSequenceTypeInfo: Callable[[Any, Any], Any]  # 104, since 1.2 (type_info, out)
-    GetMapKeyType: Callable[[Any, Any], Any]  # 105, since 1.2 (map_type_info, out)
-    GetMapValueType: Callable[[Any, Any], Any]  # 106, since 1.2 (map_type_info, type_info)
-    GetSequenceElementType: Callable[[Any, Any], Any]  # 107, since 1.2 (sequence_type_info, type_info)
-    ReleaseMapTypeInfo: Callable[[Any], None]  # 108, since 1.2 (input)
-    ReleaseSequenceTypeInfo: Callable[[Any], None]  # 109, since 1.2 (input)
-    SessionEndProfiling: Callable[[Any, Any, Any], Any]  # 110, since 1.2 (session, allocator, out)
-    SessionGetModelMetadata: Callable[[Any, Any], Any]  # 111, since 1.2 (session, out)
-    ModelMetadataGetProducerName: Callable[[Any, Any, Any], Any]  # 112, since 1.2 (model_metadata, allocator, value)
-    ModelMetadataGetGraphName: Callable[[Any, Any, Any], Any]  # 113, since 1.2 (model_metadata, allocator, value)
-    ModelMetadataGetDomain: Callable[[Any, Any, Any], Any]  # 114, since 1.2 (model_metadata, allocator, value)
-    ModelMetadataGetDescription: Callable[[Any, Any, Any], Any]  # 115, since 1.2 (model_metadata, allocator, value)
-    ModelMetadataLookupCustomMetadataMap: Callable[[Any, Any, bytes | None, Any], Any]  # 116, since 1.2 (model_metadata, allocator, key, value)
-    ModelMetadataGetVersion: Callable[[Any, Any], Any]  # 117, since 1.2 (model_metadata, value)
-    ReleaseModelMetadata: Callable[[Any], None]  # 118, since 1.2 (input)
-    CreateEnvWithGlobalThreadPools: Callable[[int, bytes | None, Any, Any], Any]  # 119, since 1.3 (log_severity_level, logid, tp_options, out)
-    DisablePerSessionThreads: Callable[[Any], Any]  # 120, since 1.3 (options)
-    CreateThreadingOptions: Callable[[Any], Any]  # 121, since 1.3 (out)
-    ReleaseThreadingOptions: Callable[[Any], None]  # 122, since 1.3 (input)
-    ModelMetadataGetCustomMetadataMapKeys: Callable[[Any, Any, Any, Any], Any]  # 123, since 1.3 (model_metadata, allocator, keys, num_keys)
-    AddFreeDimensionOverrideByName: Callable[[Any, bytes | None, int], Any]  # 124, since 1.3 (options, dim_name, dim_value)
-    GetAvailableProviders: Callable[[Any, Any], Any]  # 125, since 1.4 (out_ptr, provider_length)
-    ReleaseAvailableProviders: Callable[[Any, int], Any]  # 126, since 1.4 (ptr, providers_length)
-    GetStringTensorElementLength: Callable[[Any, int, Any], Any]  # 127, since 1.5 (value, index, out)
-    GetStringTensorElement: Callable[[Any, int, int, Any], Any]  # 128, since 1.5 (value, s_len, index, s)
-    FillStringTensorElement: Callable[[Any, bytes | None, int], Any]  # 129, since 1.5 (value, s, index)
-    AddSessionConfigEntry: Callable[[Any, bytes | None, bytes | None], Any]  # 130, since 1.5 (options, config_key, config_value)
-    CreateAllocator: Callable[[Any, Any, Any], Any]  # 131, since 1.5 (session, mem_info, out)
-    ReleaseAllocator: Callable[[Any], None]  # 132, since 1.5 (input)
-    RunWithBinding: Callable[[Any, Any, Any], Any]  # 133, since 1.5 (session, run_options, binding_ptr)
-    CreateIoBinding: Callable[[Any, Any], Any]  # 134, since 1.5 (session, out)
-    ReleaseIoBinding: Callable[[Any], None]  # 135, since 1.5 (input)
-    BindInput: Callable[[Any, bytes | None, Any], Any]  # 136, since 1.5 (binding_ptr, name, val_ptr)
-    BindOutput: Callable[[Any, bytes | None, Any], Any]  # 137, since 1.5 (binding_ptr, name, val_ptr)
-    BindOutputToDevice: Callable[[Any, bytes | None, Any], Any]  # 138, since 1.5 (binding_ptr, name, mem_info_ptr)
-    GetBoundOutputNames: Callable[[Any, Any, Any, Any, Any], Any]  # 139, since 1.5 (binding_ptr, allocator, buffer, lengths, count)
-    GetBoundOutputValues: Callable[[Any, Any, Any, Any], Any]  # 140, since 1.5 (binding_ptr, allocator, output, output_count)
-    ClearBoundInputs: Callable[[Any], None]  # 141, since 1.5 (binding_ptr)
-    ClearBoundOutputs: Callable[[Any], None]  # 142, since 1.5 (binding_ptr)
-    TensorAt: Callable[[Any, Any, int, Any], Any]  # 143, since 1.5 (value, location_values, location_values_count, out)
-    CreateAndRegisterAllocator: Callable[[Any, Any, Any], Any]  # 144, since 1.5 (env, mem_info, arena_cfg)
-    SetLanguageProjection: Callable[[Any, int], Any]  # 145, since 1.5 (ort_env, projection)
-    SessionGetProfilingStartTimeNs: Callable[[Any, Any], Any]  # 146, since 1.5 (session, out)
-    SetGlobalIntraOpNumThreads: Callable[[Any, int], Any]  # 147, since 1.5 (tp_options, intra_op_num_threads)
-    SetGlobalInterOpNumThreads: Callable[[Any, int], Any]  # 148, since 1.5 (tp_options, inter_op_num_threads)
-    SetGlobalSpinControl: Callable[[Any, int], Any]  # 149, since 1.5 (tp_options, allow_spinning)
-    AddInitializer: Callable[[Any, bytes | None, Any], Any]  # 150, since 1.6 (options, name, val)
-    CreateEnvWithCustomLoggerAndGlobalThreadPools: Callable[[Any, Any, int, bytes | None, Any, Any], Any]  # 151, since 1.6 (logging_function, logger_param, log_severity_level, logid, tp_options, out)
-    SessionOptionsAppendExecutionProvider_CUDA: Callable[[Any, Any], Any]  # 152, since 1.6 (options, cuda_options)
-    SessionOptionsAppendExecutionProvider_ROCM: Callable[[Any, Any], Any]  # 153, since 1.8 (options, rocm_options)
-    SessionOptionsAppendExecutionProvider_OpenVINO: Callable[[Any, Any], Any]  # 154, since 1.8 (options, provider_options)
-    SetGlobalDenormalAsZero: Callable[[Any], Any]  # 155, since 1.8 (tp_options)
-    CreateArenaCfg: Callable[[int, int, int, int, Any], Any]  # 156, since 1.8 (max_mem, arena_extend_strategy, initial_chunk_size_bytes, max_dead_bytes_per_chunk, out)
-    ReleaseArenaCfg: Callable[[Any], None]  # 157, since 1.8 (input)
-    ModelMetadataGetGraphDescription: Callable[[Any, Any, Any], Any]  # 158, since 1.8 (model_metadata, allocator, value)
-    SessionOptionsAppendExecutionProvider_TensorRT: Callable[[Any, Any], Any]  # 159, since 1.8 (options, tensorrt_options)
-    SetCurrentGpuDeviceId: Callable[[int], Any]  # 160, since 1.8 (device_id)
-    GetCurrentGpuDeviceId: Callable[[Any], Any]  # 161, since 1.8 (device_id)
-    KernelInfoGetAttributeArray_float: Callable[[Any, bytes | None, Any, Any], Any]  # 162, since 1.8 (info, name, out, size)
-    KernelInfoGetAttributeArray_int64: Callable[[Any, bytes | None, Any, Any], Any]  # 163, since 1.8 (info, name, out, size)
-    CreateArenaCfgV2: Callable[[Any, Any, int, Any], Any]  # 164, since 1.8 (arena_config_keys, arena_config_values, num_keys, out)
-    AddRunConfigEntry: Callable[[Any, bytes | None, bytes | None], Any]  # 165, since 1.8 (options, config_key, config_value)
-    CreatePrepackedWeightsContainer: Callable[[Any], Any]  # 166, since 1.8 (out)
-    ReleasePrepackedWeightsContainer: Callable[[Any], None]  # 167, since 1.8 (input)
-    CreateSessionWithPrepackedWeightsContainer: Callable[[Any, Any, Any, Any, Any], Any]  # 168, since 1.8 (env, model_path, options, prepacked_weights_container, out)
-    CreateSessionFromArrayWithPrepackedWeightsContainer: Callable[[Any, Any, int, Any, Any, Any], Any]  # 169, since 1.8 (env, model_data, model_data_length, options, prepacked_weights_container, out)
-    SessionOptionsAppendExecutionProvider_TensorRT_V2: Callable[[Any, Any], Any]  # 170, since 1.9 (options, tensorrt_options)
-    CreateTensorRTProviderOptions: Callable[[Any], Any]  # 171, since 1.9 (out)
-    UpdateTensorRTProviderOptions: Callable[[Any, Any, Any, int], Any]  # 172, since 1.9 (tensorrt_options, provider_options_keys, provider_options_values, num_keys)
-    GetTensorRTProviderOptionsAsString: Callable[[Any, Any, Any], Any]  # 173, since 1.9 (tensorrt_options, allocator, ptr)
-    ReleaseTensorRTProviderOptions: Callable[[Any], None]  # 174, since 1.9 (input)
-    EnableOrtCustomOps: Callable[[Any], Any]  # 175, since 1.9 (options)
-    RegisterAllocator: Callable[[Any, Any], Any]  # 176, since 1.9 (env, allocator)
-    UnregisterAllocator: Callable[[Any, Any], Any]  # 177, since 1.9 (env, mem_info)
-    IsSparseTensor: Callable[[Any, Any], Any]  # 178, since 1.9 (value, out)
-    CreateSparseTensorAsOrtValue: Callable[[Any, Any, int, int, Any], Any]  # 179, since 1.9 (allocator, dense_shape, dense_shape_len, type, out)
-    FillSparseTensorCoo: Callable[[Any, Any, Any, int, Any, Any, int], Any]  # 180, since 1.9 (ort_value, data_mem_info, values_shape, values_shape_len, values, indices_data, indices_num)
-    FillSparseTensorCsr: Callable[[Any, Any, Any, int, Any, Any, int, Any, int], Any]  # 181, since 1.9 (ort_value, data_mem_info, values_shape, values_shape_len, values, inner_indices_data, inner_indices_num, outer_indices_data, outer_indices_num)
-    FillSparseTensorBlockSparse: Callable[[Any, Any, Any, int, Any, Any, int, Any], Any]  # 182, since 1.9 (ort_value, data_mem_info, values_shape, values_shape_len, values, indices_shape_data, indices_shape_len, indices_data)
-    CreateSparseTensorWithValuesAsOrtValue: Callable[[Any, Any, Any, int, Any, int, int, Any], Any]  # 183, since 1.9 (info, p_data, dense_shape, dense_shape_len, values_shape, values_shape_len, type, out)
-    UseCooIndices: Callable[[Any, Any, int], Any]  # 184, since 1.9 (ort_value, indices_data, indices_num)
-    UseCsrIndices: Callable[[Any, Any, int, Any, int], Any]  # 185, since 1.9 (ort_value, inner_data, inner_num, outer_data, outer_num)
-    UseBlockSparseIndices: Callable[[Any, Any, int, Any], Any]  # 186, since 1.9 (ort_value, indices_shape, indices_shape_len, indices_data)
-    GetSparseTensorFormat: Callable[[Any, Any], Any]  # 187, since 1.9 (ort_value, out)
-    GetSparseTensorValuesTypeAndShape: Callable[[Any, Any], Any]  # 188, since 1.9 (ort_value, out)
-    GetSparseTensorValues: Callable[[Any, Any], Any]  # 189, since 1.9 (ort_value, out)
-    GetSparseTensorIndicesTypeShape: Callable[[Any, int, Any], Any]  # 190, since 1.9 (ort_value, indices_format, out)
-    GetSparseTensorIndices: Callable[[Any, int, Any, Any], Any]  # 191, since 1.9 (ort_value, indices_format, num_indices, indices)
-    HasValue: Callable[[Any, Any], Any]  # 192, since 1.10 (value, out)
-    KernelContext_GetGPUComputeStream: Callable[[Any, Any], Any]  # 193, since 1.10 (context, out)
-    GetTensorMemoryInfo: Callable[[Any, Any], Any]  # 194, since 1.10 (value, mem_info)
-    GetExecutionProviderApi: Callable[[bytes | None, int, Any], Any]  # 195, since 1.10 (provider_name, version, provider_api)
-    SessionOptionsSetCustomCreateThreadFn: Callable[[Any, Any], Any]  # 196, since 1.10 (options, ort_custom_create_thread_fn)
-    SessionOptionsSetCustomThreadCreationOptions: Callable[[Any, Any], Any]  # 197, since 1.10 (options, ort_custom_thread_creation_options)
-    SessionOptionsSetCustomJoinThreadFn: Callable[[Any, Any], Any]  # 198, since 1.10 (options, ort_custom_join_thread_fn)
-    SetGlobalCustomCreateThreadFn: Callable[[Any, Any], Any]  # 199, since 1.10 (tp_options, ort_custom_create_thread_fn)
-    SetGlobalCustomThreadCreationOptions: Callable[[Any, Any], Any]  # 200, since 1.10 (tp_options, ort_custom_thread_creation_options)
-    SetGlobalCustomJoinThreadFn: Callable[[Any, Any], Any]  # 201, since 1.10 (tp_options, ort_custom_join_thread_fn)
-    SynchronizeBoundInputs: Callable[[Any], Any]  # 202, since 1.10 (binding_ptr)
-    SynchronizeBoundOutputs: Callable[[Any], Any]  # 203, since 1.10 (binding_ptr)
-    SessionOptionsAppendExecutionProvider_CUDA_V2: Callable[[Any, Any], Any]  # 204, since 1.11 (options, cuda_options)
-    CreateCUDAProviderOptions: Callable[[Any], Any]  # 205, since 1.11 (out)
-    UpdateCUDAProviderOptions: Callable[[Any, Any, Any, int], Any]  # 206, since 1.11 (cuda_options, provider_options_keys, provider_options_values, num_keys)
-    GetCUDAProviderOptionsAsString: Callable[[Any, Any, Any], Any]  # 207, since 1.11 (cuda_options, allocator, ptr)
-    ReleaseCUDAProviderOptions: Callable[[Any], None]  # 208, since 1.11 (input)
-    SessionOptionsAppendExecutionProvider_MIGraphX: Callable[[Any, Any], Any]  # 209, since 1.11 (options, migraphx_options)
-    AddExternalInitializers: Callable[[Any, Any, Any, int], Any]  # 210, since 1.12 (options, initializer_names, initializers, num_initializers)
-    CreateOpAttr: Callable[[bytes | None, Any, int, int, Any], Any]  # 211, since 1.12 (name, data, len, type, op_attr)
-    ReleaseOpAttr: Callable[[Any], None]  # 212, since 1.12 (input)
-    CreateOp: Callable[[Any, bytes | None, bytes | None, int, Any, Any, int, Any, int, int, int, Any], Any]  # 213, since 1.12 (info, op_name, domain, version, type_constraint_names, type_constraint_values, type_constraint_count, attr_values, attr_count, input_count, output_count, ort_op)
-    InvokeOp: Callable[[Any, Any, Any, int, Any, int], Any]  # 214, since 1.12 (context, ort_op, input_values, input_count, output_values, output_count)
-    ReleaseOp: Callable[[Any], None]  # 215, since 1.12 (input)
-    SessionOptionsAppendExecutionProvider: Callable[[Any, bytes | None, Any, Any, int], Any]  # 216, since 1.12 (options, provider_name, provider_options_keys, provider_options_values, num_keys)
-    CopyKernelInfo: Callable[[Any, Any], Any]  # 217, since 1.12 (info, info_copy)
-    ReleaseKernelInfo: Callable[[Any], None]  # 218, since 1.12 (input)
-    GetTrainingApi: Callable[[int], Any]  # 219, since 1.13 (version)
-    SessionOptionsAppendExecutionProvider_CANN: Callable[[Any, Any], Any]  # 220, since 1.13 (options, cann_options)
-    CreateCANNProviderOptions: Callable[[Any], Any]  # 221, since 1.13 (out)
-    UpdateCANNProviderOptions: Callable[[Any, Any, Any, int], Any]  # 222, since 1.13 (cann_options, provider_options_keys, provider_options_values, num_keys)
-    GetCANNProviderOptionsAsString: Callable[[Any, Any, Any], Any]  # 223, since 1.13 (cann_options, allocator, ptr)
-    ReleaseCANNProviderOptions: Callable[[Any], None]  # 224, since 1.13 (input)
-    MemoryInfoGetDeviceType: Callable[[Any, Any], None]  # 225, since 1.14 (ptr, out)
-    UpdateEnvWithCustomLogLevel: Callable[[Any, int], Any]  # 226, since 1.14 (ort_env, log_severity_level)
-    SetGlobalIntraOpThreadAffinity: Callable[[Any, bytes | None], Any]  # 227, since 1.14 (tp_options, affinity_string)
-    RegisterCustomOpsLibrary_V2: Callable[[Any, Any], Any]  # 228, since 1.14 (options, library_name)
-    RegisterCustomOpsUsingFunction: Callable[[Any, bytes | None], Any]  # 229, since 1.14 (options, registration_func_name)
-    KernelInfo_GetInputCount: Callable[[Any, Any], Any]  # 230, since 1.14 (info, out)
-    KernelInfo_GetOutputCount: Callable[[Any, Any], Any]  # 231, since 1.14 (info, out)
-    KernelInfo_GetInputName: Callable[[Any, int, Any, Any], Any]  # 232, since 1.14 (info, index, out, size)
-    KernelInfo_GetOutputName: Callable[[Any, int, Any, Any], Any]  # 233, since 1.14 (info, index, out, size)
-    KernelInfo_GetInputTypeInfo: Callable[[Any, int, Any], Any]  # 234, since 1.14 (info, index, type_info)
-    KernelInfo_GetOutputTypeInfo: Callable[[Any, int, Any], Any]  # 235, since 1.14 (info, index, type_info)
-    KernelInfoGetAttribute_tensor: Callable[[Any, bytes | None, Any, Any], Any]  # 236, since 1.14 (info, name, allocator, out)
-    HasSessionConfigEntry: Callable[[Any, bytes | None, Any], Any]  # 237, since 1.14 (options, config_key, out)
-    GetSessionConfigEntry: Callable[[Any, bytes | None, Any, Any], Any]  # 238, since 1.14 (options, config_key, config_value, size)
-    SessionOptionsAppendExecutionProvider_Dnnl: Callable[[Any, Any], Any]  # 239, since 1.15 (options, dnnl_options)
-    CreateDnnlProviderOptions: Callable[[Any], Any]  # 240, since 1.15 (out)
-    UpdateDnnlProviderOptions: Callable[[Any, Any, Any, int], Any]  # 241, since 1.15 (dnnl_options, provider_options_keys, provider_options_values, num_keys)
-    GetDnnlProviderOptionsAsString: Callable[[Any, Any, Any], Any]  # 242, since 1.15 (dnnl_options, allocator, ptr)
-    ReleaseDnnlProviderOptions: Callable[[Any], None]  # 243, since 1.15 (input)
-    KernelInfo_GetNodeName: Callable[[Any, Any, Any], Any]  # 244, since 1.15 (info, out, size)
-    KernelInfo_GetLogger: Callable[[Any, Any], Any]  # 245, since 1.15 (info, logger)
-    KernelContext_GetLogger: Callable[[Any, Any], Any]  # 246, since 1.15 (context, logger)
-    Logger_LogMessage: Callable[[Any, int, bytes | None, Any, int, bytes | None], Any]  # 247, since 1.15 (logger, log_severity_level, message, file_path, line_number, func_name)
-    Logger_GetLoggingSeverityLevel: Callable[[Any, Any], Any]  # 248, since 1.15 (logger, out)
-    KernelInfoGetConstantInput_tensor: Callable[[Any, int, Any, Any], Any]  # 249, since 1.15 (info, index, is_constant, out)
-    CastTypeInfoToOptionalTypeInfo: Callable[[Any, Any], Any]  # 250, since 1.15 (type_info, out)
-    GetOptionalContainedTypeInfo: Callable[[Any, Any], Any]  # 251, since 1.15 (optional_type_info, out)
-    GetResizedStringTensorElementBuffer: Callable[[Any, int, int, Any], Any]  # 252, since 1.15 (value, index, length_in_bytes, buffer)
-    KernelContext_GetAllocator: Callable[[Any, Any, Any], Any]  # 253, since 1.15 (context, mem_info, out)
-    GetBuildInfoString: Callable[[], bytes | None]  # 254, since 1.15 ()
-    CreateROCMProviderOptions: Callable[[Any], Any]  # 255, since 1.16 (out)
-    UpdateROCMProviderOptions: Callable[[Any, Any, Any, int], Any]  # 256, since 1.16 (rocm_options, provider_options_keys, provider_options_values, num_keys)
-    GetROCMProviderOptionsAsString: Callable[[Any, Any, Any], Any]  # 257, since 1.16 (rocm_options, allocator, ptr)
-    ReleaseROCMProviderOptions: Callable[[Any], None]  # 258, since 1.16 (input)
-    CreateAndRegisterAllocatorV2: Callable[[Any, bytes | None, Any, Any, Any, Any, int], Any]  # 259, since 1.16 (env, provider_type, mem_info, arena_cfg, provider_options_keys, provider_options_values, num_keys)
-    RunAsync: Callable[[Any, Any, Any, Any, int, Any, int, Any, Any, Any], Any]  # 260, since 1.16 (session, run_options, input_names, input, input_len, output_names, output_names_len, output, run_async_callback, user_data)
-    UpdateTensorRTProviderOptionsWithValue: Callable[[Any, bytes | None, Any], Any]  # 261, since 1.16 (tensorrt_options, key, value)
-    GetTensorRTProviderOptionsByName: Callable[[Any, bytes | None, Any], Any]  # 262, since 1.16 (tensorrt_options, key, ptr)
-    UpdateCUDAProviderOptionsWithValue: Callable[[Any, bytes | None, Any], Any]  # 263, since 1.16 (cuda_options, key, value)
-    GetCUDAProviderOptionsByName: Callable[[Any, bytes | None, Any], Any]  # 264, since 1.16 (cuda_options, key, ptr)
-    KernelContext_GetResource: Callable[[Any, int, int, Any], Any]  # 265, since 1.16 (context, resource_version, resource_id, resource)
-    SetUserLoggingFunction: Callable[[Any, Any, Any], Any]  # 266, since 1.17 (options, user_logging_function, user_logging_param)
-    ShapeInferContext_GetInputCount: Callable[[Any, Any], Any]  # 267, since 1.17 (context, out)
-    ShapeInferContext_GetInputTypeShape: Callable[[Any, int, Any], Any]  # 268, since 1.17 (context, index, info)
-    ShapeInferContext_GetAttribute: Callable[[Any, bytes | None, Any], Any]  # 269, since 1.17 (context, attr_name, attr)
-    ShapeInferContext_SetOutputTypeShape: Callable[[Any, int, Any], Any]  # 270, since 1.17 (context, index, info)
-    SetSymbolicDimensions: Callable[[Any, Any, int], Any]  # 271, since 1.17 (info, dim_params, dim_params_length)
-    ReadOpAttr: Callable[[Any, int, Any, int, Any], Any]  # 272, since 1.17 (op_attr, type, data, len, out)
-    SetDeterministicCompute: Callable[[Any, bool], Any]  # 273, since 1.17 (options, value)
-    KernelContext_ParallelFor: Callable[[Any, Any, int, int, Any], Any]  # 274, since 1.17 (context, fn, total, num_batch, usr_data)
-    SessionOptionsAppendExecutionProvider_OpenVINO_V2: Callable[[Any, Any, Any, int], Any]  # 275, since 1.17 (options, provider_options_keys, provider_options_values, num_keys)
-    SessionOptionsAppendExecutionProvider_VitisAI: Callable[[Any, Any, Any, int], Any]  # 276, since 1.18 (options, provider_options_keys, provider_options_values, num_keys)
-    KernelContext_GetScratchBuffer: Callable[[Any, Any, int, Any], Any]  # 277, since 1.18 (context, mem_info, count_or_bytes, out)
-    KernelInfoGetAllocator: Callable[[Any, int, Any], Any]  # 278, since 1.18 (info, mem_type, out)
-    AddExternalInitializersFromFilesInMemory: Callable[[Any, Any, Any, Any, int], Any]  # 279, since 1.18 (options, external_initializer_file_names, external_initializer_file_buffer_array, external_initializer_file_lengths, num_external_initializer_files)
-    CreateLoraAdapter: Callable[[Any, Any, Any], Any]  # 280, since 1.20 (adapter_file_path, allocator, out)
-    CreateLoraAdapterFromArray: Callable[[Any, int, Any, Any], Any]  # 281, since 1.20 (bytes, num_bytes, allocator, out)
-    ReleaseLoraAdapter: Callable[[Any], None]  # 282, since 1.20 (input)
-    RunOptionsAddActiveLoraAdapter: Callable[[Any, Any], Any]  # 283, since 1.20 (options, adapter)
-    SetEpDynamicOptions: Callable[[Any, Any, Any, int], Any]  # 284, since 1.20 (sess, keys, values, kv_len)
-    ReleaseValueInfo: Callable[[Any], None]  # 285, since 1.22 (input)
-    ReleaseNode: Callable[[Any], None]  # 286, since 1.22 (input)
-    ReleaseGraph: Callable[[Any], None]  # 287, since 1.22 (input)
-    ReleaseModel: Callable[[Any], None]  # 288, since 1.22 (input)
-    GetValueInfoName: Callable[[Any, Any], Any]  # 289, since 1.22 (value_info, name)
-    GetValueInfoTypeInfo: Callable[[Any, Any], Any]  # 290, since 1.22 (value_info, type_info)
-    GetModelEditorApi: Callable[[], Any]  # 291, since 1.22 ()
-    CreateTensorWithDataAndDeleterAsOrtValue: Callable[[Any, Any, int, Any, int, int, Any], Any]  # 292, since 1.22 (deleter, p_data, p_data_len, shape, shape_len, type, out)
-    SessionOptionsSetLoadCancellationFlag: Callable[[Any, bool], Any]  # 293, since 1.22 (options, cancel)
-    GetCompileApi: Callable[[], Any]  # 294, since 1.22 ()
-    CreateKeyValuePairs: Callable[[Any], None]  # 295, since 1.22 (out)
-    AddKeyValuePair: Callable[[Any, bytes | None, bytes | None], None]  # 296, since 1.22 (kvps, key, value)
-    GetKeyValue: Callable[[Any, bytes | None], bytes | None]  # 297, since 1.22 (kvps, key)
-    GetKeyValuePairs: Callable[[Any, Any, Any, Any], None]  # 298, since 1.22 (kvps, keys, values, num_entries)
-    RemoveKeyValuePair: Callable[[Any, bytes | None], None]  # 299, since 1.22 (kvps, key)
-    ReleaseKeyValuePairs: Callable[[Any], None]  # 300, since 1.22 (input)
-    RegisterExecutionProviderLibrary: Callable[[Any, bytes | None, Any], Any]  # 301, since 1.22 (env, registration_name, path)
-    UnregisterExecutionProviderLibrary: Callable[[Any, bytes | None], Any]  # 302, since 1.22 (env, registration_name)
-    GetEpDevices: Callable[[Any, Any, Any], Any]  # 303, since 1.22 (env, ep_devices, num_ep_devices)
-    SessionOptionsAppendExecutionProvider_V2: Callable[[Any, Any, Any, int, Any, Any, int], Any]  # 304, since 1.22 (session_options, env, ep_devices, num_ep_devices, ep_option_keys, ep_option_vals, num_ep_options)
-    SessionOptionsSetEpSelectionPolicy: Callable[[Any, int], Any]  # 305, since 1.22 (session_options, policy)
-    SessionOptionsSetEpSelectionPolicyDelegate: Callable[[Any, Any, Any], Any]  # 306, since 1.22 (session_options, delegate, delegate_state)
-    HardwareDevice_Type: Callable[[Any], int]  # 307, since 1.22 (device)
-    HardwareDevice_VendorId: Callable[[Any], int]  # 308, since 1.22 (device)
-    HardwareDevice_Vendor: Callable[[Any], bytes | None]  # 309, since 1.22 (device)
-    HardwareDevice_DeviceId: Callable[[Any], int]  # 310, since 1.22 (device)
-    HardwareDevice_Metadata: Callable[[Any], Any]  # 311, since 1.22 (device)
-    EpDevice_EpName: Callable[[Any], bytes | None]  # 312, since 1.22 (ep_device)
-    EpDevice_EpVendor: Callable[[Any], bytes | None]  # 313, since 1.22 (ep_device)
-    EpDevice_EpMetadata: Callable[[Any], Any]  # 314, since 1.22 (ep_device)
-    EpDevice_EpOptions: Callable[[Any], Any]  # 315, since 1.22 (ep_device)
-    EpDevice_Device: Callable[[Any], Any]  # 316, since 1.22 (ep_device)
-    GetEpApi: Callable[[], Any]  # 317, since 1.22 ()
-    GetTensorSizeInBytes: Callable[[Any, Any], Any]  # 318, since 1.23 (ort_value, size)
-    AllocatorGetStats: Callable[[Any, Any], Any]  # 319, since 1.23 (ort_allocator, out)
-    CreateMemoryInfo_V2: Callable[[bytes | None, int, int, int, int, int, int, Any], Any]  # 320, since 1.23 (name, device_type, vendor_id, device_id, mem_type, alignment, allocator_type, out)
-    MemoryInfoGetDeviceMemType: Callable[[Any], int]  # 321, since 1.23 (ptr)
-    MemoryInfoGetVendorId: Callable[[Any], int]  # 322, since 1.23 (ptr)
-    ValueInfo_GetValueProducer: Callable[[Any, Any, Any], Any]  # 323, since 1.23 (value_info, producer_node, producer_output_index)
-    ValueInfo_GetValueNumConsumers: Callable[[Any, Any], Any]  # 324, since 1.23 (value_info, num_consumers)
-    ValueInfo_GetValueConsumers: Callable[[Any, Any, Any, int], Any]  # 325, since 1.23 (value_info, nodes, input_indices, num_consumers)
-    ValueInfo_GetInitializerValue: Callable[[Any, Any], Any]  # 326, since 1.23 (value_info, initializer_value)
-    ValueInfo_GetExternalInitializerInfo: Callable[[Any, Any], Any]  # 327, since 1.23 (value_info, info)
-    ValueInfo_IsRequiredGraphInput: Callable[[Any, Any], Any]  # 328, since 1.23 (value_info, is_required_graph_input)
-    ValueInfo_IsOptionalGraphInput: Callable[[Any, Any], Any]  # 329, since 1.23 (value_info, is_optional_graph_input)
-    ValueInfo_IsGraphOutput: Callable[[Any, Any], Any]  # 330, since 1.23 (value_info, is_graph_output)
-    ValueInfo_IsConstantInitializer: Callable[[Any, Any], Any]  # 331, since 1.23 (value_info, is_constant_initializer)
-    ValueInfo_IsFromOuterScope: Callable[[Any, Any], Any]  # 332, since 1.23 (value_info, is_from_outer_scope)
-    Graph_GetName: Callable[[Any, Any], Any]  # 333, since 1.23 (graph, graph_name)
-    Graph_GetModelPath: Callable[[Any, Any], Any]  # 334, since 1.23 (graph, model_path)
-    Graph_GetOnnxIRVersion: Callable[[Any, Any], Any]  # 335, since 1.23 (graph, onnx_ir_version)
-    Graph_GetNumOperatorSets: Callable[[Any, Any], Any]  # 336, since 1.23 (graph, num_operator_sets)
-    Graph_GetOperatorSets: Callable[[Any, Any, Any, int], Any]  # 337, since 1.23 (graph, domains, opset_versions, num_operator_sets)
-    Graph_GetNumInputs: Callable[[Any, Any], Any]  # 338, since 1.23 (graph, num_inputs)
-    Graph_GetInputs: Callable[[Any, Any, int], Any]  # 339, since 1.23 (graph, inputs, num_inputs)
-    Graph_GetNumOutputs: Callable[[Any, Any], Any]  # 340, since 1.23 (graph, num_outputs)
-    Graph_GetOutputs: Callable[[Any, Any, int], Any]  # 341, since 1.23 (graph, outputs, num_outputs)
-    Graph_GetNumInitializers: Callable[[Any, Any], Any]  # 342, since 1.23 (graph, num_initializers)
-    Graph_GetInitializers: Callable[[Any, Any, int], Any]  # 343, since 1.23 (graph, initializers, num_initializers)
-    Graph_GetNumNodes: Callable[[Any, Any], Any]  # 344, since 1.23 (graph, num_nodes)
-    Graph_GetNodes: Callable[[Any, Any, int], Any]  # 345, since 1.23 (graph, nodes, num_nodes)
-    Graph_GetParentNode: Callable[[Any, Any], Any]  # 346, since 1.23 (graph, node)
-    Graph_GetGraphView: Callable[[Any, Any, int, Any], Any]  # 347, since 1.23 (src_graph, nodes, num_nodes, dst_graph)
-    Node_GetId: Callable[[Any, Any], Any]  # 348, since 1.23 (node, node_id)
-    Node_GetName: Callable[[Any, Any], Any]  # 349, since 1.23 (node, node_name)
-    Node_GetOperatorType: Callable[[Any, Any], Any]  # 350, since 1.23 (node, operator_type)
-    Node_GetDomain: Callable[[Any, Any], Any]  # 351, since 1.23 (node, domain_name)
-    Node_GetSinceVersion: Callable[[Any, Any], Any]  # 352, since 1.23 (node, since_version)
-    Node_GetNumInputs: Callable[[Any, Any], Any]  # 353, since 1.23 (node, num_inputs)
-    Node_GetInputs: Callable[[Any, Any, int], Any]  # 354, since 1.23 (node, inputs, num_inputs)
-    Node_GetNumOutputs: Callable[[Any, Any], Any]  # 355, since 1.23 (node, num_outputs)
-    Node_GetOutputs: Callable[[Any, Any, int], Any]  # 356, since 1.23 (node, outputs, num_outputs)
-    Node_GetNumImplicitInputs: Callable[[Any, Any], Any]  # 357, since 1.23 (node, num_implicit_inputs)
-    Node_GetImplicitInputs: Callable[[Any, Any, int], Any]  # 358, since 1.23 (node, implicit_inputs, num_implicit_inputs)
-    Node_GetNumAttributes: Callable[[Any, Any], Any]  # 359, since 1.23 (node, num_attributes)
-    Node_GetAttributes: Callable[[Any, Any, int], Any]  # 360, since 1.23 (node, attributes, num_attributes)
-    Node_GetAttributeByName: Callable[[Any, bytes | None, Any], Any]  # 361, since 1.23 (node, attribute_name, attribute)
-    OpAttr_GetTensorAttributeAsOrtValue: Callable[[Any, Any], Any]  # 362, since 1.23 (attribute, attr_tensor)
-    OpAttr_GetType: Callable[[Any, Any], Any]  # 363, since 1.23 (attribute, type)
-    OpAttr_GetName: Callable[[Any, Any], Any]  # 364, since 1.23 (attribute, name)
-    Node_GetNumSubgraphs: Callable[[Any, Any], Any]  # 365, since 1.23 (node, num_subgraphs)
-    Node_GetSubgraphs: Callable[[Any, Any, int, Any], Any]  # 366, since 1.23 (node, subgraphs, num_subgraphs, attribute_names)
-    Node_GetGraph: Callable[[Any, Any], Any]  # 367, since 1.23 (node, graph)
-    Node_GetEpName: Callable[[Any, Any], Any]  # 368, since 1.23 (node, out)
-    ReleaseExternalInitializerInfo: Callable[[Any], None]  # 369, since 1.23 (input)
-    ExternalInitializerInfo_GetFilePath: Callable[[Any], Any]  # 370, since 1.23 (info)
-    ExternalInitializerInfo_GetFileOffset: Callable[[Any], int]  # 371, since 1.23 (info)
-    ExternalInitializerInfo_GetByteSize: Callable[[Any], int]  # 372, since 1.23 (info)
-    GetRunConfigEntry: Callable[[Any, bytes | None], bytes | None]  # 373, since 1.23 (options, config_key)
-    EpDevice_MemoryInfo: Callable[[Any, int], Any]  # 374, since 1.23 (ep_device, memory_type)
-    CreateSharedAllocator: Callable[[Any, Any, int, int, Any, Any], Any]  # 375, since 1.23 (env, ep_device, mem_type, allocator_type, allocator_options, allocator)
-    GetSharedAllocator: Callable[[Any, Any, Any], Any]  # 376, since 1.23 (env, mem_info, allocator)
-    ReleaseSharedAllocator: Callable[[Any, Any, int], Any]  # 377, since 1.23 (env, ep_device, mem_type)
-    GetTensorData: Callable[[Any, Any], Any]  # 378, since 1.23 (value, out)
-    GetSessionOptionsConfigEntries: Callable[[Any, Any], Any]  # 379, since 1.23 (options, out)
-    SessionGetMemoryInfoForInputs: Callable[[Any, Any, int], Any]  # 380, since 1.23 (session, inputs_memory_info, num_inputs)
-    SessionGetMemoryInfoForOutputs: Callable[[Any, Any, int], Any]  # 381, since 1.23 (session, outputs_memory_info, num_outputs)
-    SessionGetEpDeviceForInputs: Callable[[Any, Any, int], Any]  # 382, since 1.23 (session, inputs_ep_devices, num_inputs)
-    CreateSyncStreamForEpDevice: Callable[[Any, Any, Any], Any]  # 383, since 1.23 (ep_device, stream_options, stream)
-    SyncStream_GetHandle: Callable[[Any], Any]  # 384, since 1.23 (stream)
-    ReleaseSyncStream: Callable[[Any], None]  # 385, since 1.23 (input)
-    CopyTensors: Callable[[Any, Any, Any, Any, int], Any]  # 386, since 1.23 (env, src_tensors, dst_tensors, stream, num_tensors)
-    Graph_GetModelMetadata: Callable[[Any, Any], Any]  # 387, since 1.23 (graph, out)
-    GetModelCompatibilityForEpDevices: Callable[[Any, int, bytes | None, Any], Any]  # 388, since 1.23 (ep_devices, num_ep_devices, compatibility_info, out_status)
-    CreateExternalInitializerInfo: Callable[[Any, int, int, Any], Any]  # 389, since 1.23 (filepath, file_offset, byte_size, out)
-    TensorTypeAndShape_HasShape: Callable[[Any], bool]  # 390, since 1.24 (info)
-    KernelInfo_GetConfigEntries: Callable[[Any, Any], Any]  # 391, since 1.24 (info, out)
-    KernelInfo_GetOperatorDomain: Callable[[Any, Any, Any], Any]  # 392, since 1.24 (info, out, size)
-    KernelInfo_GetOperatorType: Callable[[Any, Any, Any], Any]  # 393, since 1.24 (info, out, size)
-    KernelInfo_GetOperatorSinceVersion: Callable[[Any, Any], Any]  # 394, since 1.24 (info, since_version)
-    GetInteropApi: Callable[[], Any]  # 395, since 1.24 ()
-    SessionGetEpDeviceForOutputs: Callable[[Any, Any, int], Any]  # 396, since 1.24 (session, outputs_ep_devices, num_outputs)
-    GetNumHardwareDevices: Callable[[Any, Any], Any]  # 397, since 1.24 (env, num_devices)
-    GetHardwareDevices: Callable[[Any, Any, int], Any]  # 398, since 1.24 (env, devices, num_devices)
-    GetHardwareDeviceEpIncompatibilityDetails: Callable[[Any, bytes | None, Any, Any], Any]  # 399, since 1.24 (env, ep_name, hw, details)
-    DeviceEpIncompatibilityDetails_GetReasonsBitmask: Callable[[Any, Any], Any]  # 400, since 1.24 (details, reasons_bitmask)
-    DeviceEpIncompatibilityDetails_GetNotes: Callable[[Any, Any], Any]  # 401, since 1.24 (details, notes)
-    DeviceEpIncompatibilityDetails_GetErrorCode: Callable[[Any, Any], Any]  # 402, since 1.24 (details, error_code)
-    ReleaseDeviceEpIncompatibilityDetails: Callable[[Any], None]  # 403, since 1.24 (input)
-    GetCompatibilityInfoFromModel: Callable[[Any, bytes | None, Any, Any], Any]  # 404, since 1.24 (model_path, ep_type, allocator, compatibility_info)
-    GetCompatibilityInfoFromModelBytes: Callable[[Any, int, bytes | None, Any, Any], Any]  # 405, since 1.24 (model_data, model_data_length, ep_type, allocator, compatibility_info)
-    CreateEnvWithOptions: Callable[[Any, Any], Any]  # 406, since 1.24 (options, out)
-    Session_GetEpGraphAssignmentInfo: Callable[[Any, Any, Any], Any]  # 407, since 1.24 (session, ep_subgraphs, num_ep_subgraphs)
-    EpAssignedSubgraph_GetEpName: Callable[[Any, Any], Any]  # 408, since 1.24 (ep_subgraph, out)
-    EpAssignedSubgraph_GetNodes: Callable[[Any, Any, Any], Any]  # 409, since 1.24 (ep_subgraph, ep_nodes, num_ep_nodes)
-    EpAssignedNode_GetName: Callable[[Any, Any], Any]  # 410, since 1.24 (ep_node, out)
-    EpAssignedNode_GetDomain: Callable[[Any, Any], Any]  # 411, since 1.24 (ep_node, out)
-    EpAssignedNode_GetOperatorType: Callable[[Any, Any], Any]  # 412, since 1.24 (ep_node, out)
-    RunOptionsSetSyncStream: Callable[[Any, Any], None]  # 413, since 1.24 (options, sync_stream)
-    GetTensorElementTypeAndShapeDataReference: Callable[[Any, Any, Any, Any], Any]  # 414, since 1.24 (value, elem_type, shape_data, shape_data_count)
-    RunOptionsEnableProfiling: Callable[[Any, Any], Any]  # 415, since 1.25 (options, profile_file_prefix)
-    RunOptionsDisableProfiling: Callable[[Any], Any]  # 416, since 1.25 (options)
-    KernelInfoGetAttributeArray_string: Callable[[Any, bytes | None, Any, Any, Any], Any]  # 417, since 1.25 (info, name, allocator, out, size)
-    SetPerSessionThreadPoolCallbacks: Callable[[Any, Any], Any]  # 418, since 1.25 (env, config)
-    GetMemPatternEnabled: Callable[[Any, Any], Any]  # 419, since 1.27 (options, out)
-    GetSessionExecutionMode: Callable[[Any, Any], Any]  # 420, since 1.27 (options, out)
-    SessionReleaseCapturedGraph: Callable[[Any, int], Any]  # 421, since 1.27 (session, graph_annotation_id)
-    GetExperimentalFunction: Callable[[bytes | None], Any]  # 422, since 1.28 (name)
-    KernelContext_GetSyncStream: Callable[[Any, Any], Any]  # 423, since 1.28 (context, out)
-    SessionOptionsSetWeightlessSourceModelBuffer: Callable[[Any, Any, int], Any]  # 424, since 1.29 (options, source_model_data, source_model_data_length)
-    KernelContext_GetPreallocatedOutput: Callable[[Any, int, Any], Any]  # 425, since 1.30 (context, output_index, output)
-    SessionOptionsSetEpContextDataReadFunc: Callable[[Any, Any, Any], Any]  # 426, since 1.31 (options, read_func, state)
-    placeholder_427: Any  # 427, since 1.31
-    placeholder_428: Any  # 428, since 1.32
-    SessionOptionsSetEpCacheDataFuncs: Callable[[Any, Any, Any, Any], Any]  # 429, proposed (options, read_func, write_func, state)
-    SessionGetEpCacheDataCallbackSupport: Callable[[Any, bytes | None, Any], Any]  # 430, proposed (session, ep_name, flags)
+    CreateStatus: _Field[Callable[[int, bytes | None], _Pointer[OrtStatus]]]  # 0, since 1.1: OrtStatus* (OrtErrorCode code, const char* msg)
+    GetErrorCode: _Field[Callable[[Any], int]]  # 1, since 1.1: OrtErrorCode (const OrtStatus* status)
+    GetErrorMessage: _Field[Callable[[Any], bytes | None]]  # 2, since 1.1: const char* (const OrtStatus* status)
+    CreateEnv: _Field[Callable[[int, bytes | None, Any], _Pointer[OrtStatus]]]  # 3, since 1.1: OrtStatus* (OrtLoggingLevel log_severity_level, const char* logid, OrtEnv** out)
+    CreateEnvWithCustomLogger: _Field[Callable[[OrtLoggingFunction, Any, int, bytes | None, Any], _Pointer[OrtStatus]]]  # 4, since 1.1: OrtStatus* (OrtLoggingFunction logging_function, void* logger_param, OrtLoggingLevel log_severity_level, const char* logid, OrtEnv** out)
+    EnableTelemetryEvents: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 5, since 1.1: OrtStatus* (const OrtEnv* env)
+    DisableTelemetryEvents: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 6, since 1.1: OrtStatus* (const OrtEnv* env)
+    CreateSession: _Field[Callable[[Any, bytes | str | None, Any, Any], _Pointer[OrtStatus]]]  # 7, since 1.1: OrtStatus* (const OrtEnv* env, const ORTCHAR_T* model_path, const OrtSessionOptions* options, OrtSession** out)
+    CreateSessionFromArray: _Field[Callable[[Any, Any, int, Any, Any], _Pointer[OrtStatus]]]  # 8, since 1.1: OrtStatus* (const OrtEnv* env, const void* model_data, size_t model_data_length, const OrtSessionOptions* options, OrtSession** out)
+    Run: _Field[Callable[[Any, Any, Any, Any, int, Any, int, Any], _Pointer[OrtStatus]]]  # 9, since 1.1: OrtStatus* (OrtSession* session, const OrtRunOptions* run_options, const char* const* input_names, const OrtValue* const* inputs, size_t input_len, const char* const* output_names, size_t output_names_len, OrtValue** outputs)
+    CreateSessionOptions: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 10, since 1.1: OrtStatus* (OrtSessionOptions** options)
+    SetOptimizedModelFilePath: _Field[Callable[[Any, bytes | str | None], _Pointer[OrtStatus]]]  # 11, since 1.1: OrtStatus* (OrtSessionOptions* options, const ORTCHAR_T* optimized_model_filepath)
+    CloneSessionOptions: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 12, since 1.1: OrtStatus* (const OrtSessionOptions* in_options, OrtSessionOptions** out_options)
+    SetSessionExecutionMode: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 13, since 1.1: OrtStatus* (OrtSessionOptions* options, ExecutionMode execution_mode)
+    EnableProfiling: _Field[Callable[[Any, bytes | str | None], _Pointer[OrtStatus]]]  # 14, since 1.1: OrtStatus* (OrtSessionOptions* options, const ORTCHAR_T* profile_file_prefix)
+    DisableProfiling: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 15, since 1.1: OrtStatus* (OrtSessionOptions* options)
+    EnableMemPattern: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 16, since 1.1: OrtStatus* (OrtSessionOptions* options)
+    DisableMemPattern: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 17, since 1.1: OrtStatus* (OrtSessionOptions* options)
+    EnableCpuMemArena: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 18, since 1.1: OrtStatus* (OrtSessionOptions* options)
+    DisableCpuMemArena: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 19, since 1.1: OrtStatus* (OrtSessionOptions* options)
+    SetSessionLogId: _Field[Callable[[Any, bytes | None], _Pointer[OrtStatus]]]  # 20, since 1.1: OrtStatus* (OrtSessionOptions* options, const char* logid)
+    SetSessionLogVerbosityLevel: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 21, since 1.1: OrtStatus* (OrtSessionOptions* options, int session_log_verbosity_level)
+    SetSessionLogSeverityLevel: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 22, since 1.1: OrtStatus* (OrtSessionOptions* options, int session_log_severity_level)
+    SetSessionGraphOptimizationLevel: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 23, since 1.1: OrtStatus* (OrtSessionOptions* options, GraphOptimizationLevel graph_optimization_level)
+    SetIntraOpNumThreads: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 24, since 1.1: OrtStatus* (OrtSessionOptions* options, int intra_op_num_threads)
+    SetInterOpNumThreads: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 25, since 1.1: OrtStatus* (OrtSessionOptions* options, int inter_op_num_threads)
+    CreateCustomOpDomain: _Field[Callable[[bytes | None, Any], _Pointer[OrtStatus]]]  # 26, since 1.1: OrtStatus* (const char* domain, OrtCustomOpDomain** out)
+    CustomOpDomain_Add: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 27, since 1.1: OrtStatus* (OrtCustomOpDomain* custom_op_domain, const OrtCustomOp* op)
+    AddCustomOpDomain: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 28, since 1.1: OrtStatus* (OrtSessionOptions* options, OrtCustomOpDomain* custom_op_domain)
+    RegisterCustomOpsLibrary: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 29, since 1.1: OrtStatus* (OrtSessionOptions* options, const char* library_path, void** library_handle)
+    SessionGetInputCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 30, since 1.1: OrtStatus* (const OrtSession* session, size_t* out)
+    SessionGetOutputCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 31, since 1.1: OrtStatus* (const OrtSession* session, size_t* out)
+    SessionGetOverridableInitializerCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 32, since 1.1: OrtStatus* (const OrtSession* session, size_t* out)
+    SessionGetInputTypeInfo: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 33, since 1.1: OrtStatus* (const OrtSession* session, size_t index, OrtTypeInfo** type_info)
+    SessionGetOutputTypeInfo: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 34, since 1.1: OrtStatus* (const OrtSession* session, size_t index, OrtTypeInfo** type_info)
+    SessionGetOverridableInitializerTypeInfo: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 35, since 1.1: OrtStatus* (const OrtSession* session, size_t index, OrtTypeInfo** type_info)
+    SessionGetInputName: _Field[Callable[[Any, int, Any, Any], _Pointer[OrtStatus]]]  # 36, since 1.1: OrtStatus* (const OrtSession* session, size_t index, OrtAllocator* allocator, char** value)
+    SessionGetOutputName: _Field[Callable[[Any, int, Any, Any], _Pointer[OrtStatus]]]  # 37, since 1.1: OrtStatus* (const OrtSession* session, size_t index, OrtAllocator* allocator, char** value)
+    SessionGetOverridableInitializerName: _Field[Callable[[Any, int, Any, Any], _Pointer[OrtStatus]]]  # 38, since 1.1: OrtStatus* (const OrtSession* session, size_t index, OrtAllocator* allocator, char** value)
+    CreateRunOptions: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 39, since 1.1: OrtStatus* (OrtRunOptions** out)
+    RunOptionsSetRunLogVerbosityLevel: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 40, since 1.1: OrtStatus* (OrtRunOptions* options, int log_verbosity_level)
+    RunOptionsSetRunLogSeverityLevel: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 41, since 1.1: OrtStatus* (OrtRunOptions* options, int log_severity_level)
+    RunOptionsSetRunTag: _Field[Callable[[Any, bytes | None], _Pointer[OrtStatus]]]  # 42, since 1.1: OrtStatus* (OrtRunOptions* options, const char* run_tag)
+    RunOptionsGetRunLogVerbosityLevel: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 43, since 1.1: OrtStatus* (const OrtRunOptions* options, int* log_verbosity_level)
+    RunOptionsGetRunLogSeverityLevel: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 44, since 1.1: OrtStatus* (const OrtRunOptions* options, int* log_severity_level)
+    RunOptionsGetRunTag: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 45, since 1.1: OrtStatus* (const OrtRunOptions* options, const char** run_tag)
+    RunOptionsSetTerminate: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 46, since 1.1: OrtStatus* (OrtRunOptions* options)
+    RunOptionsUnsetTerminate: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 47, since 1.1: OrtStatus* (OrtRunOptions* options)
+    CreateTensorAsOrtValue: _Field[Callable[[Any, Any, int, int, Any], _Pointer[OrtStatus]]]  # 48, since 1.1: OrtStatus* (OrtAllocator* allocator, const int64_t* shape, size_t shape_len, ONNXTensorElementDataType type, OrtValue** out)
+    CreateTensorWithDataAsOrtValue: _Field[Callable[[Any, Any, int, Any, int, int, Any], _Pointer[OrtStatus]]]  # 49, since 1.1: OrtStatus* (const OrtMemoryInfo* info, void* p_data, size_t p_data_len, const int64_t* shape, size_t shape_len, ONNXTensorElementDataType type, OrtValue** out)
+    IsTensor: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 50, since 1.1: OrtStatus* (const OrtValue* value, int* out)
+    GetTensorMutableData: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 51, since 1.1: OrtStatus* (OrtValue* value, void** out)
+    FillStringTensor: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 52, since 1.1: OrtStatus* (OrtValue* value, const char* const* s, size_t s_len)
+    GetStringTensorDataLength: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 53, since 1.1: OrtStatus* (const OrtValue* value, size_t* len)
+    GetStringTensorContent: _Field[Callable[[Any, Any, int, Any, int], _Pointer[OrtStatus]]]  # 54, since 1.1: OrtStatus* (const OrtValue* value, void* s, size_t s_len, size_t* offsets, size_t offsets_len)
+    CastTypeInfoToTensorInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 55, since 1.1: OrtStatus* (const OrtTypeInfo* type_info, const OrtTensorTypeAndShapeInfo** out)
+    GetOnnxTypeFromTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 56, since 1.1: OrtStatus* (const OrtTypeInfo* type_info, ONNXType* out)
+    CreateTensorTypeAndShapeInfo: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 57, since 1.1: OrtStatus* (OrtTensorTypeAndShapeInfo** out)
+    SetTensorElementType: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 58, since 1.1: OrtStatus* (OrtTensorTypeAndShapeInfo* info, ONNXTensorElementDataType type)
+    SetDimensions: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 59, since 1.1: OrtStatus* (OrtTensorTypeAndShapeInfo* info, const int64_t* dim_values, size_t dim_count)
+    GetTensorElementType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 60, since 1.1: OrtStatus* (const OrtTensorTypeAndShapeInfo* info, ONNXTensorElementDataType* out)
+    GetDimensionsCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 61, since 1.1: OrtStatus* (const OrtTensorTypeAndShapeInfo* info, size_t* out)
+    GetDimensions: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 62, since 1.1: OrtStatus* (const OrtTensorTypeAndShapeInfo* info, int64_t* dim_values, size_t dim_values_length)
+    GetSymbolicDimensions: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 63, since 1.1: OrtStatus* (const OrtTensorTypeAndShapeInfo* info, const char** dim_params, size_t dim_params_length)
+    GetTensorShapeElementCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 64, since 1.1: OrtStatus* (const OrtTensorTypeAndShapeInfo* info, size_t* out)
+    GetTensorTypeAndShape: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 65, since 1.1: OrtStatus* (const OrtValue* value, OrtTensorTypeAndShapeInfo** out)
+    GetTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 66, since 1.1: OrtStatus* (const OrtValue* value, OrtTypeInfo** out)
+    GetValueType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 67, since 1.1: OrtStatus* (const OrtValue* value, ONNXType* out)
+    CreateMemoryInfo: _Field[Callable[[bytes | None, int, int, int, Any], _Pointer[OrtStatus]]]  # 68, since 1.1: OrtStatus* (const char* name, OrtAllocatorType type, int id, OrtMemType mem_type, OrtMemoryInfo** out)
+    CreateCpuMemoryInfo: _Field[Callable[[int, int, Any], _Pointer[OrtStatus]]]  # 69, since 1.1: OrtStatus* (OrtAllocatorType type, OrtMemType mem_type, OrtMemoryInfo** out)
+    CompareMemoryInfo: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 70, since 1.1: OrtStatus* (const OrtMemoryInfo* info1, const OrtMemoryInfo* info2, int* out)
+    MemoryInfoGetName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 71, since 1.1: OrtStatus* (const OrtMemoryInfo* ptr, const char** out)
+    MemoryInfoGetId: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 72, since 1.1: OrtStatus* (const OrtMemoryInfo* ptr, int* out)
+    MemoryInfoGetMemType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 73, since 1.1: OrtStatus* (const OrtMemoryInfo* ptr, OrtMemType* out)
+    MemoryInfoGetType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 74, since 1.1: OrtStatus* (const OrtMemoryInfo* ptr, OrtAllocatorType* out)
+    AllocatorAlloc: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 75, since 1.1: OrtStatus* (OrtAllocator* ort_allocator, size_t size, void** out)
+    AllocatorFree: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 76, since 1.1: OrtStatus* (OrtAllocator* ort_allocator, void* p)
+    AllocatorGetInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 77, since 1.1: OrtStatus* (const OrtAllocator* ort_allocator, const OrtMemoryInfo** out)
+    GetAllocatorWithDefaultOptions: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 78, since 1.1: OrtStatus* (OrtAllocator** out)
+    AddFreeDimensionOverride: _Field[Callable[[Any, bytes | None, int], _Pointer[OrtStatus]]]  # 79, since 1.1: OrtStatus* (OrtSessionOptions* options, const char* dim_denotation, int64_t dim_value)
+    GetValue: _Field[Callable[[Any, int, Any, Any], _Pointer[OrtStatus]]]  # 80, since 1.1: OrtStatus* (const OrtValue* value, int index, OrtAllocator* allocator, OrtValue** out)
+    GetValueCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 81, since 1.1: OrtStatus* (const OrtValue* value, size_t* out)
+    CreateValue: _Field[Callable[[Any, int, int, Any], _Pointer[OrtStatus]]]  # 82, since 1.1: OrtStatus* (const OrtValue* const* in, size_t num_values, ONNXType value_type, OrtValue** out)
+    CreateOpaqueValue: _Field[Callable[[bytes | None, bytes | None, Any, int, Any], _Pointer[OrtStatus]]]  # 83, since 1.1: OrtStatus* (const char* domain_name, const char* type_name, const void* data_container, size_t data_container_size, OrtValue** out)
+    GetOpaqueValue: _Field[Callable[[bytes | None, bytes | None, Any, Any, int], _Pointer[OrtStatus]]]  # 84, since 1.1: OrtStatus* (const char* domain_name, const char* type_name, const OrtValue* in, void* data_container, size_t data_container_size)
+    KernelInfoGetAttribute_float: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 85, since 1.1: OrtStatus* (const OrtKernelInfo* info, const char* name, float* out)
+    KernelInfoGetAttribute_int64: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 86, since 1.1: OrtStatus* (const OrtKernelInfo* info, const char* name, int64_t* out)
+    KernelInfoGetAttribute_string: _Field[Callable[[Any, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 87, since 1.1: OrtStatus* (const OrtKernelInfo* info, const char* name, char* out, size_t* size)
+    KernelContext_GetInputCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 88, since 1.1: OrtStatus* (const OrtKernelContext* context, size_t* out)
+    KernelContext_GetOutputCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 89, since 1.1: OrtStatus* (const OrtKernelContext* context, size_t* out)
+    KernelContext_GetInput: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 90, since 1.1: OrtStatus* (const OrtKernelContext* context, size_t index, const OrtValue** out)
+    KernelContext_GetOutput: _Field[Callable[[Any, int, Any, int, Any], _Pointer[OrtStatus]]]  # 91, since 1.1: OrtStatus* (OrtKernelContext* context, size_t index, const int64_t* dim_values, size_t dim_count, OrtValue** out)
+    ReleaseEnv: _Field[Callable[[Any], None]]  # 92, since 1.1: void (OrtEnv* input)
+    ReleaseStatus: _Field[Callable[[Any], None]]  # 93, since 1.1: void (OrtStatus* input)
+    ReleaseMemoryInfo: _Field[Callable[[Any], None]]  # 94, since 1.1: void (OrtMemoryInfo* input)
+    ReleaseSession: _Field[Callable[[Any], None]]  # 95, since 1.1: void (OrtSession* input)
+    ReleaseValue: _Field[Callable[[Any], None]]  # 96, since 1.1: void (OrtValue* input)
+    ReleaseRunOptions: _Field[Callable[[Any], None]]  # 97, since 1.1: void (OrtRunOptions* input)
+    ReleaseTypeInfo: _Field[Callable[[Any], None]]  # 98, since 1.1: void (OrtTypeInfo* input)
+    ReleaseTensorTypeAndShapeInfo: _Field[Callable[[Any], None]]  # 99, since 1.1: void (OrtTensorTypeAndShapeInfo* input)
+    ReleaseSessionOptions: _Field[Callable[[Any], None]]  # 100, since 1.1: void (OrtSessionOptions* input)
+    ReleaseCustomOpDomain: _Field[Callable[[Any], None]]  # 101, since 1.1: void (OrtCustomOpDomain* input)
+    GetDenotationFromTypeInfo: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 102, since 1.2: OrtStatus* (const OrtTypeInfo* type_info, const char** const denotation, size_t* len)
+    CastTypeInfoToMapTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 103, since 1.2: OrtStatus* (const OrtTypeInfo* type_info, const OrtMapTypeInfo** out)
+    CastTypeInfoToSequenceTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 104, since 1.2: OrtStatus* (const OrtTypeInfo* type_info, const OrtSequenceTypeInfo** out)
+    GetMapKeyType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 105, since 1.2: OrtStatus* (const OrtMapTypeInfo* map_type_info, ONNXTensorElementDataType* out)
+    GetMapValueType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 106, since 1.2: OrtStatus* (const OrtMapTypeInfo* map_type_info, OrtTypeInfo** type_info)
+    GetSequenceElementType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 107, since 1.2: OrtStatus* (const OrtSequenceTypeInfo* sequence_type_info, OrtTypeInfo** type_info)
+    ReleaseMapTypeInfo: _Field[Callable[[Any], None]]  # 108, since 1.2: void (OrtMapTypeInfo* input)
+    ReleaseSequenceTypeInfo: _Field[Callable[[Any], None]]  # 109, since 1.2: void (OrtSequenceTypeInfo* input)
+    SessionEndProfiling: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 110, since 1.2: OrtStatus* (OrtSession* session, OrtAllocator* allocator, char** out)
+    SessionGetModelMetadata: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 111, since 1.2: OrtStatus* (const OrtSession* session, OrtModelMetadata** out)
+    ModelMetadataGetProducerName: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 112, since 1.2: OrtStatus* (const OrtModelMetadata* model_metadata, OrtAllocator* allocator, char** value)
+    ModelMetadataGetGraphName: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 113, since 1.2: OrtStatus* (const OrtModelMetadata* model_metadata, OrtAllocator* allocator, char** value)
+    ModelMetadataGetDomain: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 114, since 1.2: OrtStatus* (const OrtModelMetadata* model_metadata, OrtAllocator* allocator, char** value)
+    ModelMetadataGetDescription: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 115, since 1.2: OrtStatus* (const OrtModelMetadata* model_metadata, OrtAllocator* allocator, char** value)
+    ModelMetadataLookupCustomMetadataMap: _Field[Callable[[Any, Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 116, since 1.2: OrtStatus* (const OrtModelMetadata* model_metadata, OrtAllocator* allocator, const char* key, char** value)
+    ModelMetadataGetVersion: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 117, since 1.2: OrtStatus* (const OrtModelMetadata* model_metadata, int64_t* value)
+    ReleaseModelMetadata: _Field[Callable[[Any], None]]  # 118, since 1.2: void (OrtModelMetadata* input)
+    CreateEnvWithGlobalThreadPools: _Field[Callable[[int, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 119, since 1.3: OrtStatus* (OrtLoggingLevel log_severity_level, const char* logid, const OrtThreadingOptions* tp_options, OrtEnv** out)
+    DisablePerSessionThreads: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 120, since 1.3: OrtStatus* (OrtSessionOptions* options)
+    CreateThreadingOptions: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 121, since 1.3: OrtStatus* (OrtThreadingOptions** out)
+    ReleaseThreadingOptions: _Field[Callable[[Any], None]]  # 122, since 1.3: void (OrtThreadingOptions* input)
+    ModelMetadataGetCustomMetadataMapKeys: _Field[Callable[[Any, Any, Any, Any], _Pointer[OrtStatus]]]  # 123, since 1.3: OrtStatus* (const OrtModelMetadata* model_metadata, OrtAllocator* allocator, char*** keys, int64_t* num_keys)
+    AddFreeDimensionOverrideByName: _Field[Callable[[Any, bytes | None, int], _Pointer[OrtStatus]]]  # 124, since 1.3: OrtStatus* (OrtSessionOptions* options, const char* dim_name, int64_t dim_value)
+    GetAvailableProviders: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 125, since 1.4: OrtStatus* (char*** out_ptr, int* provider_length)
+    ReleaseAvailableProviders: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 126, since 1.4: OrtStatus* (char** ptr, int providers_length)
+    GetStringTensorElementLength: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 127, since 1.5: OrtStatus* (const OrtValue* value, size_t index, size_t* out)
+    GetStringTensorElement: _Field[Callable[[Any, int, int, Any], _Pointer[OrtStatus]]]  # 128, since 1.5: OrtStatus* (const OrtValue* value, size_t s_len, size_t index, void* s)
+    FillStringTensorElement: _Field[Callable[[Any, bytes | None, int], _Pointer[OrtStatus]]]  # 129, since 1.5: OrtStatus* (OrtValue* value, const char* s, size_t index)
+    AddSessionConfigEntry: _Field[Callable[[Any, bytes | None, bytes | None], _Pointer[OrtStatus]]]  # 130, since 1.5: OrtStatus* (OrtSessionOptions* options, const char* config_key, const char* config_value)
+    CreateAllocator: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 131, since 1.5: OrtStatus* (const OrtSession* session, const OrtMemoryInfo* mem_info, OrtAllocator** out)
+    ReleaseAllocator: _Field[Callable[[Any], None]]  # 132, since 1.5: void (OrtAllocator* input)
+    RunWithBinding: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 133, since 1.5: OrtStatus* (OrtSession* session, const OrtRunOptions* run_options, const OrtIoBinding* binding_ptr)
+    CreateIoBinding: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 134, since 1.5: OrtStatus* (OrtSession* session, OrtIoBinding** out)
+    ReleaseIoBinding: _Field[Callable[[Any], None]]  # 135, since 1.5: void (OrtIoBinding* input)
+    BindInput: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 136, since 1.5: OrtStatus* (OrtIoBinding* binding_ptr, const char* name, const OrtValue* val_ptr)
+    BindOutput: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 137, since 1.5: OrtStatus* (OrtIoBinding* binding_ptr, const char* name, const OrtValue* val_ptr)
+    BindOutputToDevice: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 138, since 1.5: OrtStatus* (OrtIoBinding* binding_ptr, const char* name, const OrtMemoryInfo* mem_info_ptr)
+    GetBoundOutputNames: _Field[Callable[[Any, Any, Any, Any, Any], _Pointer[OrtStatus]]]  # 139, since 1.5: OrtStatus* (const OrtIoBinding* binding_ptr, OrtAllocator* allocator, char** buffer, size_t** lengths, size_t* count)
+    GetBoundOutputValues: _Field[Callable[[Any, Any, Any, Any], _Pointer[OrtStatus]]]  # 140, since 1.5: OrtStatus* (const OrtIoBinding* binding_ptr, OrtAllocator* allocator, OrtValue*** output, size_t* output_count)
+    ClearBoundInputs: _Field[Callable[[Any], None]]  # 141, since 1.5: void (OrtIoBinding* binding_ptr)
+    ClearBoundOutputs: _Field[Callable[[Any], None]]  # 142, since 1.5: void (OrtIoBinding* binding_ptr)
+    TensorAt: _Field[Callable[[Any, Any, int, Any], _Pointer[OrtStatus]]]  # 143, since 1.5: OrtStatus* (OrtValue* value, const int64_t* location_values, size_t location_values_count, void** out)
+    CreateAndRegisterAllocator: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 144, since 1.5: OrtStatus* (OrtEnv* env, const OrtMemoryInfo* mem_info, const OrtArenaCfg* arena_cfg)
+    SetLanguageProjection: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 145, since 1.5: OrtStatus* (const OrtEnv* ort_env, OrtLanguageProjection projection)
+    SessionGetProfilingStartTimeNs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 146, since 1.5: OrtStatus* (const OrtSession* session, uint64_t* out)
+    SetGlobalIntraOpNumThreads: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 147, since 1.5: OrtStatus* (OrtThreadingOptions* tp_options, int intra_op_num_threads)
+    SetGlobalInterOpNumThreads: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 148, since 1.5: OrtStatus* (OrtThreadingOptions* tp_options, int inter_op_num_threads)
+    SetGlobalSpinControl: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 149, since 1.5: OrtStatus* (OrtThreadingOptions* tp_options, int allow_spinning)
+    AddInitializer: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 150, since 1.6: OrtStatus* (OrtSessionOptions* options, const char* name, const OrtValue* val)
+    CreateEnvWithCustomLoggerAndGlobalThreadPools: _Field[Callable[[OrtLoggingFunction, Any, int, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 151, since 1.6: OrtStatus* (OrtLoggingFunction logging_function, void* logger_param, OrtLoggingLevel log_severity_level, const char* logid, const OrtThreadingOptions* tp_options, OrtEnv** out)
+    SessionOptionsAppendExecutionProvider_CUDA: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 152, since 1.6: OrtStatus* (OrtSessionOptions* options, const OrtCUDAProviderOptions* cuda_options)
+    SessionOptionsAppendExecutionProvider_ROCM: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 153, since 1.8: OrtStatus* (OrtSessionOptions* options, const OrtROCMProviderOptions* rocm_options)
+    SessionOptionsAppendExecutionProvider_OpenVINO: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 154, since 1.8: OrtStatus* (OrtSessionOptions* options, const OrtOpenVINOProviderOptions* provider_options)
+    SetGlobalDenormalAsZero: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 155, since 1.8: OrtStatus* (OrtThreadingOptions* tp_options)
+    CreateArenaCfg: _Field[Callable[[int, int, int, int, Any], _Pointer[OrtStatus]]]  # 156, since 1.8: OrtStatus* (size_t max_mem, int arena_extend_strategy, int initial_chunk_size_bytes, int max_dead_bytes_per_chunk, OrtArenaCfg** out)
+    ReleaseArenaCfg: _Field[Callable[[Any], None]]  # 157, since 1.8: void (OrtArenaCfg* input)
+    ModelMetadataGetGraphDescription: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 158, since 1.8: OrtStatus* (const OrtModelMetadata* model_metadata, OrtAllocator* allocator, char** value)
+    SessionOptionsAppendExecutionProvider_TensorRT: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 159, since 1.8: OrtStatus* (OrtSessionOptions* options, const OrtTensorRTProviderOptions* tensorrt_options)
+    SetCurrentGpuDeviceId: _Field[Callable[[int], _Pointer[OrtStatus]]]  # 160, since 1.8: OrtStatus* (int device_id)
+    GetCurrentGpuDeviceId: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 161, since 1.8: OrtStatus* (int* device_id)
+    KernelInfoGetAttributeArray_float: _Field[Callable[[Any, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 162, since 1.8: OrtStatus* (const OrtKernelInfo* info, const char* name, float* out, size_t* size)
+    KernelInfoGetAttributeArray_int64: _Field[Callable[[Any, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 163, since 1.8: OrtStatus* (const OrtKernelInfo* info, const char* name, int64_t* out, size_t* size)
+    CreateArenaCfgV2: _Field[Callable[[Any, Any, int, Any], _Pointer[OrtStatus]]]  # 164, since 1.8: OrtStatus* (const char* const* arena_config_keys, const size_t* arena_config_values, size_t num_keys, OrtArenaCfg** out)
+    AddRunConfigEntry: _Field[Callable[[Any, bytes | None, bytes | None], _Pointer[OrtStatus]]]  # 165, since 1.8: OrtStatus* (OrtRunOptions* options, const char* config_key, const char* config_value)
+    CreatePrepackedWeightsContainer: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 166, since 1.8: OrtStatus* (OrtPrepackedWeightsContainer** out)
+    ReleasePrepackedWeightsContainer: _Field[Callable[[Any], None]]  # 167, since 1.8: void (OrtPrepackedWeightsContainer* input)
+    CreateSessionWithPrepackedWeightsContainer: _Field[Callable[[Any, bytes | str | None, Any, Any, Any], _Pointer[OrtStatus]]]  # 168, since 1.8: OrtStatus* (const OrtEnv* env, const ORTCHAR_T* model_path, const OrtSessionOptions* options, OrtPrepackedWeightsContainer* prepacked_weights_container, OrtSession** out)
+    CreateSessionFromArrayWithPrepackedWeightsContainer: _Field[Callable[[Any, Any, int, Any, Any, Any], _Pointer[OrtStatus]]]  # 169, since 1.8: OrtStatus* (const OrtEnv* env, const void* model_data, size_t model_data_length, const OrtSessionOptions* options, OrtPrepackedWeightsContainer* prepacked_weights_container, OrtSession** out)
+    SessionOptionsAppendExecutionProvider_TensorRT_V2: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 170, since 1.9: OrtStatus* (OrtSessionOptions* options, const OrtTensorRTProviderOptionsV2* tensorrt_options)
+    CreateTensorRTProviderOptions: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 171, since 1.9: OrtStatus* (OrtTensorRTProviderOptionsV2** out)
+    UpdateTensorRTProviderOptions: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 172, since 1.9: OrtStatus* (OrtTensorRTProviderOptionsV2* tensorrt_options, const char* const* provider_options_keys, const char* const* provider_options_values, size_t num_keys)
+    GetTensorRTProviderOptionsAsString: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 173, since 1.9: OrtStatus* (const OrtTensorRTProviderOptionsV2* tensorrt_options, OrtAllocator* allocator, char** ptr)
+    ReleaseTensorRTProviderOptions: _Field[Callable[[Any], None]]  # 174, since 1.9: void (OrtTensorRTProviderOptionsV2* input)
+    EnableOrtCustomOps: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 175, since 1.9: OrtStatus* (OrtSessionOptions* options)
+    RegisterAllocator: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 176, since 1.9: OrtStatus* (OrtEnv* env, OrtAllocator* allocator)
+    UnregisterAllocator: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 177, since 1.9: OrtStatus* (OrtEnv* env, const OrtMemoryInfo* mem_info)
+    IsSparseTensor: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 178, since 1.9: OrtStatus* (const OrtValue* value, int* out)
+    CreateSparseTensorAsOrtValue: _Field[Callable[[Any, Any, int, int, Any], _Pointer[OrtStatus]]]  # 179, since 1.9: OrtStatus* (OrtAllocator* allocator, const int64_t* dense_shape, size_t dense_shape_len, ONNXTensorElementDataType type, OrtValue** out)
+    FillSparseTensorCoo: _Field[Callable[[Any, Any, Any, int, Any, Any, int], _Pointer[OrtStatus]]]  # 180, since 1.9: OrtStatus* (OrtValue* ort_value, const OrtMemoryInfo* data_mem_info, const int64_t* values_shape, size_t values_shape_len, const void* values, const int64_t* indices_data, size_t indices_num)
+    FillSparseTensorCsr: _Field[Callable[[Any, Any, Any, int, Any, Any, int, Any, int], _Pointer[OrtStatus]]]  # 181, since 1.9: OrtStatus* (OrtValue* ort_value, const OrtMemoryInfo* data_mem_info, const int64_t* values_shape, size_t values_shape_len, const void* values, const int64_t* inner_indices_data, size_t inner_indices_num, const int64_t* outer_indices_data, size_t outer_indices_num)
+    FillSparseTensorBlockSparse: _Field[Callable[[Any, Any, Any, int, Any, Any, int, Any], _Pointer[OrtStatus]]]  # 182, since 1.9: OrtStatus* (OrtValue* ort_value, const OrtMemoryInfo* data_mem_info, const int64_t* values_shape, size_t values_shape_len, const void* values, const int64_t* indices_shape_data, size_t indices_shape_len, const int32_t* indices_data)
+    CreateSparseTensorWithValuesAsOrtValue: _Field[Callable[[Any, Any, Any, int, Any, int, int, Any], _Pointer[OrtStatus]]]  # 183, since 1.9: OrtStatus* (const OrtMemoryInfo* info, void* p_data, const int64_t* dense_shape, size_t dense_shape_len, const int64_t* values_shape, size_t values_shape_len, ONNXTensorElementDataType type, OrtValue** out)
+    UseCooIndices: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 184, since 1.9: OrtStatus* (OrtValue* ort_value, int64_t* indices_data, size_t indices_num)
+    UseCsrIndices: _Field[Callable[[Any, Any, int, Any, int], _Pointer[OrtStatus]]]  # 185, since 1.9: OrtStatus* (OrtValue* ort_value, int64_t* inner_data, size_t inner_num, int64_t* outer_data, size_t outer_num)
+    UseBlockSparseIndices: _Field[Callable[[Any, Any, int, Any], _Pointer[OrtStatus]]]  # 186, since 1.9: OrtStatus* (OrtValue* ort_value, const int64_t* indices_shape, size_t indices_shape_len, int32_t* indices_data)
+    GetSparseTensorFormat: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 187, since 1.9: OrtStatus* (const OrtValue* ort_value, OrtSparseFormat* out)
+    GetSparseTensorValuesTypeAndShape: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 188, since 1.9: OrtStatus* (const OrtValue* ort_value, OrtTensorTypeAndShapeInfo** out)
+    GetSparseTensorValues: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 189, since 1.9: OrtStatus* (const OrtValue* ort_value, const void** out)
+    GetSparseTensorIndicesTypeShape: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 190, since 1.9: OrtStatus* (const OrtValue* ort_value, OrtSparseIndicesFormat indices_format, OrtTensorTypeAndShapeInfo** out)
+    GetSparseTensorIndices: _Field[Callable[[Any, int, Any, Any], _Pointer[OrtStatus]]]  # 191, since 1.9: OrtStatus* (const OrtValue* ort_value, OrtSparseIndicesFormat indices_format, size_t* num_indices, const void** indices)
+    HasValue: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 192, since 1.10: OrtStatus* (const OrtValue* value, int* out)
+    KernelContext_GetGPUComputeStream: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 193, since 1.10: OrtStatus* (const OrtKernelContext* context, void** out)
+    GetTensorMemoryInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 194, since 1.10: OrtStatus* (const OrtValue* value, const OrtMemoryInfo** mem_info)
+    GetExecutionProviderApi: _Field[Callable[[bytes | None, int, Any], _Pointer[OrtStatus]]]  # 195, since 1.10: OrtStatus* (const char* provider_name, uint32_t version, const void** provider_api)
+    SessionOptionsSetCustomCreateThreadFn: _Field[Callable[[Any, OrtCustomCreateThreadFn], _Pointer[OrtStatus]]]  # 196, since 1.10: OrtStatus* (OrtSessionOptions* options, OrtCustomCreateThreadFn ort_custom_create_thread_fn)
+    SessionOptionsSetCustomThreadCreationOptions: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 197, since 1.10: OrtStatus* (OrtSessionOptions* options, void* ort_custom_thread_creation_options)
+    SessionOptionsSetCustomJoinThreadFn: _Field[Callable[[Any, OrtCustomJoinThreadFn], _Pointer[OrtStatus]]]  # 198, since 1.10: OrtStatus* (OrtSessionOptions* options, OrtCustomJoinThreadFn ort_custom_join_thread_fn)
+    SetGlobalCustomCreateThreadFn: _Field[Callable[[Any, OrtCustomCreateThreadFn], _Pointer[OrtStatus]]]  # 199, since 1.10: OrtStatus* (OrtThreadingOptions* tp_options, OrtCustomCreateThreadFn ort_custom_create_thread_fn)
+    SetGlobalCustomThreadCreationOptions: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 200, since 1.10: OrtStatus* (OrtThreadingOptions* tp_options, void* ort_custom_thread_creation_options)
+    SetGlobalCustomJoinThreadFn: _Field[Callable[[Any, OrtCustomJoinThreadFn], _Pointer[OrtStatus]]]  # 201, since 1.10: OrtStatus* (OrtThreadingOptions* tp_options, OrtCustomJoinThreadFn ort_custom_join_thread_fn)
+    SynchronizeBoundInputs: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 202, since 1.10: OrtStatus* (OrtIoBinding* binding_ptr)
+    SynchronizeBoundOutputs: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 203, since 1.10: OrtStatus* (OrtIoBinding* binding_ptr)
+    SessionOptionsAppendExecutionProvider_CUDA_V2: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 204, since 1.11: OrtStatus* (OrtSessionOptions* options, const OrtCUDAProviderOptionsV2* cuda_options)
+    CreateCUDAProviderOptions: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 205, since 1.11: OrtStatus* (OrtCUDAProviderOptionsV2** out)
+    UpdateCUDAProviderOptions: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 206, since 1.11: OrtStatus* (OrtCUDAProviderOptionsV2* cuda_options, const char* const* provider_options_keys, const char* const* provider_options_values, size_t num_keys)
+    GetCUDAProviderOptionsAsString: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 207, since 1.11: OrtStatus* (const OrtCUDAProviderOptionsV2* cuda_options, OrtAllocator* allocator, char** ptr)
+    ReleaseCUDAProviderOptions: _Field[Callable[[Any], None]]  # 208, since 1.11: void (OrtCUDAProviderOptionsV2* input)
+    SessionOptionsAppendExecutionProvider_MIGraphX: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 209, since 1.11: OrtStatus* (OrtSessionOptions* options, const OrtMIGraphXProviderOptions* migraphx_options)
+    AddExternalInitializers: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 210, since 1.12: OrtStatus* (OrtSessionOptions* options, const char* const* initializer_names, const OrtValue* const* initializers, size_t num_initializers)
+    CreateOpAttr: _Field[Callable[[bytes | None, Any, int, int, Any], _Pointer[OrtStatus]]]  # 211, since 1.12: OrtStatus* (const char* name, const void* data, int len, OrtOpAttrType type, OrtOpAttr** op_attr)
+    ReleaseOpAttr: _Field[Callable[[Any], None]]  # 212, since 1.12: void (OrtOpAttr* input)
+    CreateOp: _Field[Callable[[Any, bytes | None, bytes | None, int, Any, Any, int, Any, int, int, int, Any], _Pointer[OrtStatus]]]  # 213, since 1.12: OrtStatus* (const OrtKernelInfo* info, const char* op_name, const char* domain, int version, const char** type_constraint_names, const ONNXTensorElementDataType* type_constraint_values, int type_constraint_count, const OrtOpAttr* const* attr_values, int attr_count, int input_count, int output_count, OrtOp** ort_op)
+    InvokeOp: _Field[Callable[[Any, Any, Any, int, Any, int], _Pointer[OrtStatus]]]  # 214, since 1.12: OrtStatus* (const OrtKernelContext* context, const OrtOp* ort_op, const OrtValue* const* input_values, int input_count, OrtValue* const* output_values, int output_count)
+    ReleaseOp: _Field[Callable[[Any], None]]  # 215, since 1.12: void (OrtOp* input)
+    SessionOptionsAppendExecutionProvider: _Field[Callable[[Any, bytes | None, Any, Any, int], _Pointer[OrtStatus]]]  # 216, since 1.12: OrtStatus* (OrtSessionOptions* options, const char* provider_name, const char* const* provider_options_keys, const char* const* provider_options_values, size_t num_keys)
+    CopyKernelInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 217, since 1.12: OrtStatus* (const OrtKernelInfo* info, OrtKernelInfo** info_copy)
+    ReleaseKernelInfo: _Field[Callable[[Any], None]]  # 218, since 1.12: void (OrtKernelInfo* input)
+    GetTrainingApi: _Field[Callable[[int], _Pointer[OrtTrainingApi]]]  # 219, since 1.13: const OrtTrainingApi* (uint32_t version)
+    SessionOptionsAppendExecutionProvider_CANN: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 220, since 1.13: OrtStatus* (OrtSessionOptions* options, const OrtCANNProviderOptions* cann_options)
+    CreateCANNProviderOptions: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 221, since 1.13: OrtStatus* (OrtCANNProviderOptions** out)
+    UpdateCANNProviderOptions: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 222, since 1.13: OrtStatus* (OrtCANNProviderOptions* cann_options, const char* const* provider_options_keys, const char* const* provider_options_values, size_t num_keys)
+    GetCANNProviderOptionsAsString: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 223, since 1.13: OrtStatus* (const OrtCANNProviderOptions* cann_options, OrtAllocator* allocator, char** ptr)
+    ReleaseCANNProviderOptions: _Field[Callable[[Any], None]]  # 224, since 1.13: void (OrtCANNProviderOptions* input)
+    MemoryInfoGetDeviceType: _Field[Callable[[Any, Any], None]]  # 225, since 1.14: void (const OrtMemoryInfo* ptr, OrtMemoryInfoDeviceType* out)
+    UpdateEnvWithCustomLogLevel: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 226, since 1.14: OrtStatus* (OrtEnv* ort_env, OrtLoggingLevel log_severity_level)
+    SetGlobalIntraOpThreadAffinity: _Field[Callable[[Any, bytes | None], _Pointer[OrtStatus]]]  # 227, since 1.14: OrtStatus* (OrtThreadingOptions* tp_options, const char* affinity_string)
+    RegisterCustomOpsLibrary_V2: _Field[Callable[[Any, bytes | str | None], _Pointer[OrtStatus]]]  # 228, since 1.14: OrtStatus* (OrtSessionOptions* options, const ORTCHAR_T* library_name)
+    RegisterCustomOpsUsingFunction: _Field[Callable[[Any, bytes | None], _Pointer[OrtStatus]]]  # 229, since 1.14: OrtStatus* (OrtSessionOptions* options, const char* registration_func_name)
+    KernelInfo_GetInputCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 230, since 1.14: OrtStatus* (const OrtKernelInfo* info, size_t* out)
+    KernelInfo_GetOutputCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 231, since 1.14: OrtStatus* (const OrtKernelInfo* info, size_t* out)
+    KernelInfo_GetInputName: _Field[Callable[[Any, int, Any, Any], _Pointer[OrtStatus]]]  # 232, since 1.14: OrtStatus* (const OrtKernelInfo* info, size_t index, char* out, size_t* size)
+    KernelInfo_GetOutputName: _Field[Callable[[Any, int, Any, Any], _Pointer[OrtStatus]]]  # 233, since 1.14: OrtStatus* (const OrtKernelInfo* info, size_t index, char* out, size_t* size)
+    KernelInfo_GetInputTypeInfo: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 234, since 1.14: OrtStatus* (const OrtKernelInfo* info, size_t index, OrtTypeInfo** type_info)
+    KernelInfo_GetOutputTypeInfo: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 235, since 1.14: OrtStatus* (const OrtKernelInfo* info, size_t index, OrtTypeInfo** type_info)
+    KernelInfoGetAttribute_tensor: _Field[Callable[[Any, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 236, since 1.14: OrtStatus* (const OrtKernelInfo* info, const char* name, OrtAllocator* allocator, OrtValue** out)
+    HasSessionConfigEntry: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 237, since 1.14: OrtStatus* (const OrtSessionOptions* options, const char* config_key, int* out)
+    GetSessionConfigEntry: _Field[Callable[[Any, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 238, since 1.14: OrtStatus* (const OrtSessionOptions* options, const char* config_key, char* config_value, size_t* size)
+    SessionOptionsAppendExecutionProvider_Dnnl: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 239, since 1.15: OrtStatus* (OrtSessionOptions* options, const OrtDnnlProviderOptions* dnnl_options)
+    CreateDnnlProviderOptions: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 240, since 1.15: OrtStatus* (OrtDnnlProviderOptions** out)
+    UpdateDnnlProviderOptions: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 241, since 1.15: OrtStatus* (OrtDnnlProviderOptions* dnnl_options, const char* const* provider_options_keys, const char* const* provider_options_values, size_t num_keys)
+    GetDnnlProviderOptionsAsString: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 242, since 1.15: OrtStatus* (const OrtDnnlProviderOptions* dnnl_options, OrtAllocator* allocator, char** ptr)
+    ReleaseDnnlProviderOptions: _Field[Callable[[Any], None]]  # 243, since 1.15: void (OrtDnnlProviderOptions* input)
+    KernelInfo_GetNodeName: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 244, since 1.15: OrtStatus* (const OrtKernelInfo* info, char* out, size_t* size)
+    KernelInfo_GetLogger: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 245, since 1.15: OrtStatus* (const OrtKernelInfo* info, const OrtLogger** logger)
+    KernelContext_GetLogger: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 246, since 1.15: OrtStatus* (const OrtKernelContext* context, const OrtLogger** logger)
+    Logger_LogMessage: _Field[Callable[[Any, int, bytes | None, bytes | str | None, int, bytes | None], _Pointer[OrtStatus]]]  # 247, since 1.15: OrtStatus* (const OrtLogger* logger, OrtLoggingLevel log_severity_level, const char* message, const ORTCHAR_T* file_path, int line_number, const char* func_name)
+    Logger_GetLoggingSeverityLevel: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 248, since 1.15: OrtStatus* (const OrtLogger* logger, OrtLoggingLevel* out)
+    KernelInfoGetConstantInput_tensor: _Field[Callable[[Any, int, Any, Any], _Pointer[OrtStatus]]]  # 249, since 1.15: OrtStatus* (const OrtKernelInfo* info, size_t index, int* is_constant, const OrtValue** out)
+    CastTypeInfoToOptionalTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 250, since 1.15: OrtStatus* (const OrtTypeInfo* type_info, const OrtOptionalTypeInfo** out)
+    GetOptionalContainedTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 251, since 1.15: OrtStatus* (const OrtOptionalTypeInfo* optional_type_info, OrtTypeInfo** out)
+    GetResizedStringTensorElementBuffer: _Field[Callable[[Any, int, int, Any], _Pointer[OrtStatus]]]  # 252, since 1.15: OrtStatus* (OrtValue* value, size_t index, size_t length_in_bytes, char** buffer)
+    KernelContext_GetAllocator: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 253, since 1.15: OrtStatus* (const OrtKernelContext* context, const OrtMemoryInfo* mem_info, OrtAllocator** out)
+    GetBuildInfoString: _Field[Callable[[], bytes | None]]  # 254, since 1.15: const char* ()
+    CreateROCMProviderOptions: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 255, since 1.16: OrtStatus* (OrtROCMProviderOptions** out)
+    UpdateROCMProviderOptions: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 256, since 1.16: OrtStatus* (OrtROCMProviderOptions* rocm_options, const char* const* provider_options_keys, const char* const* provider_options_values, size_t num_keys)
+    GetROCMProviderOptionsAsString: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 257, since 1.16: OrtStatus* (const OrtROCMProviderOptions* rocm_options, OrtAllocator* allocator, char** ptr)
+    ReleaseROCMProviderOptions: _Field[Callable[[Any], None]]  # 258, since 1.16: void (OrtROCMProviderOptions* input)
+    CreateAndRegisterAllocatorV2: _Field[Callable[[Any, bytes | None, Any, Any, Any, Any, int], _Pointer[OrtStatus]]]  # 259, since 1.16: OrtStatus* (OrtEnv* env, const char* provider_type, const OrtMemoryInfo* mem_info, const OrtArenaCfg* arena_cfg, const char* const* provider_options_keys, const char* const* provider_options_values, size_t num_keys)
+    RunAsync: _Field[Callable[[Any, Any, Any, Any, int, Any, int, Any, RunAsyncCallbackFn, Any], _Pointer[OrtStatus]]]  # 260, since 1.16: OrtStatus* (OrtSession* session, const OrtRunOptions* run_options, const char* const* input_names, const OrtValue* const* input, size_t input_len, const char* const* output_names, size_t output_names_len, OrtValue** output, RunAsyncCallbackFn run_async_callback, void* user_data)
+    UpdateTensorRTProviderOptionsWithValue: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 261, since 1.16: OrtStatus* (OrtTensorRTProviderOptionsV2* tensorrt_options, const char* key, void* value)
+    GetTensorRTProviderOptionsByName: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 262, since 1.16: OrtStatus* (const OrtTensorRTProviderOptionsV2* tensorrt_options, const char* key, void** ptr)
+    UpdateCUDAProviderOptionsWithValue: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 263, since 1.16: OrtStatus* (OrtCUDAProviderOptionsV2* cuda_options, const char* key, void* value)
+    GetCUDAProviderOptionsByName: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 264, since 1.16: OrtStatus* (const OrtCUDAProviderOptionsV2* cuda_options, const char* key, void** ptr)
+    KernelContext_GetResource: _Field[Callable[[Any, int, int, Any], _Pointer[OrtStatus]]]  # 265, since 1.16: OrtStatus* (const OrtKernelContext* context, int resource_version, int resource_id, void** resource)
+    SetUserLoggingFunction: _Field[Callable[[Any, OrtLoggingFunction, Any], _Pointer[OrtStatus]]]  # 266, since 1.17: OrtStatus* (OrtSessionOptions* options, OrtLoggingFunction user_logging_function, void* user_logging_param)
+    ShapeInferContext_GetInputCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 267, since 1.17: OrtStatus* (const OrtShapeInferContext* context, size_t* out)
+    ShapeInferContext_GetInputTypeShape: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 268, since 1.17: OrtStatus* (const OrtShapeInferContext* context, size_t index, OrtTensorTypeAndShapeInfo** info)
+    ShapeInferContext_GetAttribute: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 269, since 1.17: OrtStatus* (const OrtShapeInferContext* context, const char* attr_name, const OrtOpAttr** attr)
+    ShapeInferContext_SetOutputTypeShape: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 270, since 1.17: OrtStatus* (const OrtShapeInferContext* context, size_t index, const OrtTensorTypeAndShapeInfo* info)
+    SetSymbolicDimensions: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 271, since 1.17: OrtStatus* (OrtTensorTypeAndShapeInfo* info, const char** dim_params, size_t dim_params_length)
+    ReadOpAttr: _Field[Callable[[Any, int, Any, int, Any], _Pointer[OrtStatus]]]  # 272, since 1.17: OrtStatus* (const OrtOpAttr* op_attr, OrtOpAttrType type, void* data, size_t len, size_t* out)
+    SetDeterministicCompute: _Field[Callable[[Any, bool], _Pointer[OrtStatus]]]  # 273, since 1.17: OrtStatus* (OrtSessionOptions* options, bool value)
+    KernelContext_ParallelFor: _Field[Callable[[Any, OrtApi_KernelContext_ParallelFor_fn, int, int, Any], _Pointer[OrtStatus]]]  # 274, since 1.17: OrtStatus* (const OrtKernelContext* context, OrtApi_KernelContext_ParallelFor_fn fn, size_t total, size_t num_batch, void* usr_data)
+    SessionOptionsAppendExecutionProvider_OpenVINO_V2: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 275, since 1.17: OrtStatus* (OrtSessionOptions* options, const char* const* provider_options_keys, const char* const* provider_options_values, size_t num_keys)
+    SessionOptionsAppendExecutionProvider_VitisAI: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 276, since 1.18: OrtStatus* (OrtSessionOptions* options, const char* const* provider_options_keys, const char* const* provider_options_values, size_t num_keys)
+    KernelContext_GetScratchBuffer: _Field[Callable[[Any, Any, int, Any], _Pointer[OrtStatus]]]  # 277, since 1.18: OrtStatus* (const OrtKernelContext* context, const OrtMemoryInfo* mem_info, size_t count_or_bytes, void** out)
+    KernelInfoGetAllocator: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 278, since 1.18: OrtStatus* (const OrtKernelInfo* info, OrtMemType mem_type, OrtAllocator** out)
+    AddExternalInitializersFromFilesInMemory: _Field[Callable[[Any, Any, Any, Any, int], _Pointer[OrtStatus]]]  # 279, since 1.18: OrtStatus* (OrtSessionOptions* options, const ORTCHAR_T* const* external_initializer_file_names, char* const* external_initializer_file_buffer_array, const size_t* external_initializer_file_lengths, size_t num_external_initializer_files)
+    CreateLoraAdapter: _Field[Callable[[bytes | str | None, Any, Any], _Pointer[OrtStatus]]]  # 280, since 1.20: OrtStatus* (const ORTCHAR_T* adapter_file_path, OrtAllocator* allocator, OrtLoraAdapter** out)
+    CreateLoraAdapterFromArray: _Field[Callable[[Any, int, Any, Any], _Pointer[OrtStatus]]]  # 281, since 1.20: OrtStatus* (const void* bytes, size_t num_bytes, OrtAllocator* allocator, OrtLoraAdapter** out)
+    ReleaseLoraAdapter: _Field[Callable[[Any], None]]  # 282, since 1.20: void (OrtLoraAdapter* input)
+    RunOptionsAddActiveLoraAdapter: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 283, since 1.20: OrtStatus* (OrtRunOptions* options, const OrtLoraAdapter* adapter)
+    SetEpDynamicOptions: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 284, since 1.20: OrtStatus* (OrtSession* sess, const char* const* keys, const char* const* values, size_t kv_len)
+    ReleaseValueInfo: _Field[Callable[[Any], None]]  # 285, since 1.22: void (OrtValueInfo* input)
+    ReleaseNode: _Field[Callable[[Any], None]]  # 286, since 1.22: void (OrtNode* input)
+    ReleaseGraph: _Field[Callable[[Any], None]]  # 287, since 1.22: void (OrtGraph* input)
+    ReleaseModel: _Field[Callable[[Any], None]]  # 288, since 1.22: void (OrtModel* input)
+    GetValueInfoName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 289, since 1.22: OrtStatus* (const OrtValueInfo* value_info, const char** name)
+    GetValueInfoTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 290, since 1.22: OrtStatus* (const OrtValueInfo* value_info, const OrtTypeInfo** type_info)
+    GetModelEditorApi: _Field[Callable[[], _Pointer[OrtModelEditorApi]]]  # 291, since 1.22: const OrtModelEditorApi* ()
+    CreateTensorWithDataAndDeleterAsOrtValue: _Field[Callable[[Any, Any, int, Any, int, int, Any], _Pointer[OrtStatus]]]  # 292, since 1.22: OrtStatus* (OrtAllocator* deleter, void* p_data, size_t p_data_len, const int64_t* shape, size_t shape_len, ONNXTensorElementDataType type, OrtValue** out)
+    SessionOptionsSetLoadCancellationFlag: _Field[Callable[[Any, bool], _Pointer[OrtStatus]]]  # 293, since 1.22: OrtStatus* (OrtSessionOptions* options, bool cancel)
+    GetCompileApi: _Field[Callable[[], _Pointer[OrtCompileApi]]]  # 294, since 1.22: const OrtCompileApi* ()
+    CreateKeyValuePairs: _Field[Callable[[Any], None]]  # 295, since 1.22: void (OrtKeyValuePairs** out)
+    AddKeyValuePair: _Field[Callable[[Any, bytes | None, bytes | None], None]]  # 296, since 1.22: void (OrtKeyValuePairs* kvps, const char* key, const char* value)
+    GetKeyValue: _Field[Callable[[Any, bytes | None], bytes | None]]  # 297, since 1.22: const char* (const OrtKeyValuePairs* kvps, const char* key)
+    GetKeyValuePairs: _Field[Callable[[Any, Any, Any, Any], None]]  # 298, since 1.22: void (const OrtKeyValuePairs* kvps, const char* const** keys, const char* const** values, size_t* num_entries)
+    RemoveKeyValuePair: _Field[Callable[[Any, bytes | None], None]]  # 299, since 1.22: void (OrtKeyValuePairs* kvps, const char* key)
+    ReleaseKeyValuePairs: _Field[Callable[[Any], None]]  # 300, since 1.22: void (OrtKeyValuePairs* input)
+    RegisterExecutionProviderLibrary: _Field[Callable[[Any, bytes | None, bytes | str | None], _Pointer[OrtStatus]]]  # 301, since 1.22: OrtStatus* (OrtEnv* env, const char* registration_name, const ORTCHAR_T* path)
+    UnregisterExecutionProviderLibrary: _Field[Callable[[Any, bytes | None], _Pointer[OrtStatus]]]  # 302, since 1.22: OrtStatus* (OrtEnv* env, const char* registration_name)
+    GetEpDevices: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 303, since 1.22: OrtStatus* (const OrtEnv* env, const OrtEpDevice* const** ep_devices, size_t* num_ep_devices)
+    SessionOptionsAppendExecutionProvider_V2: _Field[Callable[[Any, Any, Any, int, Any, Any, int], _Pointer[OrtStatus]]]  # 304, since 1.22: OrtStatus* (OrtSessionOptions* session_options, OrtEnv* env, const OrtEpDevice* const* ep_devices, size_t num_ep_devices, const char* const* ep_option_keys, const char* const* ep_option_vals, size_t num_ep_options)
+    SessionOptionsSetEpSelectionPolicy: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 305, since 1.22: OrtStatus* (OrtSessionOptions* session_options, OrtExecutionProviderDevicePolicy policy)
+    SessionOptionsSetEpSelectionPolicyDelegate: _Field[Callable[[Any, EpSelectionDelegate, Any], _Pointer[OrtStatus]]]  # 306, since 1.22: OrtStatus* (OrtSessionOptions* session_options, EpSelectionDelegate delegate, void* delegate_state)
+    HardwareDevice_Type: _Field[Callable[[Any], int]]  # 307, since 1.22: OrtHardwareDeviceType (const OrtHardwareDevice* device)
+    HardwareDevice_VendorId: _Field[Callable[[Any], int]]  # 308, since 1.22: uint32_t (const OrtHardwareDevice* device)
+    HardwareDevice_Vendor: _Field[Callable[[Any], bytes | None]]  # 309, since 1.22: const char* (const OrtHardwareDevice* device)
+    HardwareDevice_DeviceId: _Field[Callable[[Any], int]]  # 310, since 1.22: uint32_t (const OrtHardwareDevice* device)
+    HardwareDevice_Metadata: _Field[Callable[[Any], _Pointer[OrtKeyValuePairs]]]  # 311, since 1.22: const OrtKeyValuePairs* (const OrtHardwareDevice* device)
+    EpDevice_EpName: _Field[Callable[[Any], bytes | None]]  # 312, since 1.22: const char* (const OrtEpDevice* ep_device)
+    EpDevice_EpVendor: _Field[Callable[[Any], bytes | None]]  # 313, since 1.22: const char* (const OrtEpDevice* ep_device)
+    EpDevice_EpMetadata: _Field[Callable[[Any], _Pointer[OrtKeyValuePairs]]]  # 314, since 1.22: const OrtKeyValuePairs* (const OrtEpDevice* ep_device)
+    EpDevice_EpOptions: _Field[Callable[[Any], _Pointer[OrtKeyValuePairs]]]  # 315, since 1.22: const OrtKeyValuePairs* (const OrtEpDevice* ep_device)
+    EpDevice_Device: _Field[Callable[[Any], _Pointer[OrtHardwareDevice]]]  # 316, since 1.22: const OrtHardwareDevice* (const OrtEpDevice* ep_device)
+    GetEpApi: _Field[Callable[[], _Pointer[OrtEpApi]]]  # 317, since 1.22: const OrtEpApi* ()
+    GetTensorSizeInBytes: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 318, since 1.23: OrtStatus* (const OrtValue* ort_value, size_t* size)
+    AllocatorGetStats: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 319, since 1.23: OrtStatus* (const OrtAllocator* ort_allocator, OrtKeyValuePairs** out)
+    CreateMemoryInfo_V2: _Field[Callable[[bytes | None, int, int, int, int, int, int, Any], _Pointer[OrtStatus]]]  # 320, since 1.23: OrtStatus* (const char* name, OrtMemoryInfoDeviceType device_type, uint32_t vendor_id, int32_t device_id, OrtDeviceMemoryType mem_type, size_t alignment, OrtAllocatorType allocator_type, OrtMemoryInfo** out)
+    MemoryInfoGetDeviceMemType: _Field[Callable[[Any], int]]  # 321, since 1.23: OrtDeviceMemoryType (const OrtMemoryInfo* ptr)
+    MemoryInfoGetVendorId: _Field[Callable[[Any], int]]  # 322, since 1.23: uint32_t (const OrtMemoryInfo* ptr)
+    ValueInfo_GetValueProducer: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 323, since 1.23: OrtStatus* (const OrtValueInfo* value_info, const OrtNode** producer_node, size_t* producer_output_index)
+    ValueInfo_GetValueNumConsumers: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 324, since 1.23: OrtStatus* (const OrtValueInfo* value_info, size_t* num_consumers)
+    ValueInfo_GetValueConsumers: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 325, since 1.23: OrtStatus* (const OrtValueInfo* value_info, const OrtNode** nodes, int64_t* input_indices, size_t num_consumers)
+    ValueInfo_GetInitializerValue: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 326, since 1.23: OrtStatus* (const OrtValueInfo* value_info, const OrtValue** initializer_value)
+    ValueInfo_GetExternalInitializerInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 327, since 1.23: OrtStatus* (const OrtValueInfo* value_info, OrtExternalInitializerInfo** info)
+    ValueInfo_IsRequiredGraphInput: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 328, since 1.23: OrtStatus* (const OrtValueInfo* value_info, bool* is_required_graph_input)
+    ValueInfo_IsOptionalGraphInput: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 329, since 1.23: OrtStatus* (const OrtValueInfo* value_info, bool* is_optional_graph_input)
+    ValueInfo_IsGraphOutput: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 330, since 1.23: OrtStatus* (const OrtValueInfo* value_info, bool* is_graph_output)
+    ValueInfo_IsConstantInitializer: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 331, since 1.23: OrtStatus* (const OrtValueInfo* value_info, bool* is_constant_initializer)
+    ValueInfo_IsFromOuterScope: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 332, since 1.23: OrtStatus* (const OrtValueInfo* value_info, bool* is_from_outer_scope)
+    Graph_GetName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 333, since 1.23: OrtStatus* (const OrtGraph* graph, const char** graph_name)
+    Graph_GetModelPath: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 334, since 1.23: OrtStatus* (const OrtGraph* graph, const ORTCHAR_T** model_path)
+    Graph_GetOnnxIRVersion: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 335, since 1.23: OrtStatus* (const OrtGraph* graph, int64_t* onnx_ir_version)
+    Graph_GetNumOperatorSets: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 336, since 1.23: OrtStatus* (const OrtGraph* graph, size_t* num_operator_sets)
+    Graph_GetOperatorSets: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 337, since 1.23: OrtStatus* (const OrtGraph* graph, const char** domains, int64_t* opset_versions, size_t num_operator_sets)
+    Graph_GetNumInputs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 338, since 1.23: OrtStatus* (const OrtGraph* graph, size_t* num_inputs)
+    Graph_GetInputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 339, since 1.23: OrtStatus* (const OrtGraph* graph, const OrtValueInfo** inputs, size_t num_inputs)
+    Graph_GetNumOutputs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 340, since 1.23: OrtStatus* (const OrtGraph* graph, size_t* num_outputs)
+    Graph_GetOutputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 341, since 1.23: OrtStatus* (const OrtGraph* graph, const OrtValueInfo** outputs, size_t num_outputs)
+    Graph_GetNumInitializers: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 342, since 1.23: OrtStatus* (const OrtGraph* graph, size_t* num_initializers)
+    Graph_GetInitializers: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 343, since 1.23: OrtStatus* (const OrtGraph* graph, const OrtValueInfo** initializers, size_t num_initializers)
+    Graph_GetNumNodes: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 344, since 1.23: OrtStatus* (const OrtGraph* graph, size_t* num_nodes)
+    Graph_GetNodes: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 345, since 1.23: OrtStatus* (const OrtGraph* graph, const OrtNode** nodes, size_t num_nodes)
+    Graph_GetParentNode: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 346, since 1.23: OrtStatus* (const OrtGraph* graph, const OrtNode** node)
+    Graph_GetGraphView: _Field[Callable[[Any, Any, int, Any], _Pointer[OrtStatus]]]  # 347, since 1.23: OrtStatus* (const OrtGraph* src_graph, const OrtNode** nodes, size_t num_nodes, OrtGraph** dst_graph)
+    Node_GetId: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 348, since 1.23: OrtStatus* (const OrtNode* node, size_t* node_id)
+    Node_GetName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 349, since 1.23: OrtStatus* (const OrtNode* node, const char** node_name)
+    Node_GetOperatorType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 350, since 1.23: OrtStatus* (const OrtNode* node, const char** operator_type)
+    Node_GetDomain: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 351, since 1.23: OrtStatus* (const OrtNode* node, const char** domain_name)
+    Node_GetSinceVersion: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 352, since 1.23: OrtStatus* (const OrtNode* node, int* since_version)
+    Node_GetNumInputs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 353, since 1.23: OrtStatus* (const OrtNode* node, size_t* num_inputs)
+    Node_GetInputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 354, since 1.23: OrtStatus* (const OrtNode* node, const OrtValueInfo** inputs, size_t num_inputs)
+    Node_GetNumOutputs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 355, since 1.23: OrtStatus* (const OrtNode* node, size_t* num_outputs)
+    Node_GetOutputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 356, since 1.23: OrtStatus* (const OrtNode* node, const OrtValueInfo** outputs, size_t num_outputs)
+    Node_GetNumImplicitInputs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 357, since 1.23: OrtStatus* (const OrtNode* node, size_t* num_implicit_inputs)
+    Node_GetImplicitInputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 358, since 1.23: OrtStatus* (const OrtNode* node, const OrtValueInfo** implicit_inputs, size_t num_implicit_inputs)
+    Node_GetNumAttributes: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 359, since 1.23: OrtStatus* (const OrtNode* node, size_t* num_attributes)
+    Node_GetAttributes: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 360, since 1.23: OrtStatus* (const OrtNode* node, const OrtOpAttr** attributes, size_t num_attributes)
+    Node_GetAttributeByName: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 361, since 1.23: OrtStatus* (const OrtNode* node, const char* attribute_name, const OrtOpAttr** attribute)
+    OpAttr_GetTensorAttributeAsOrtValue: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 362, since 1.23: OrtStatus* (const OrtOpAttr* attribute, OrtValue** attr_tensor)
+    OpAttr_GetType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 363, since 1.23: OrtStatus* (const OrtOpAttr* attribute, OrtOpAttrType* type)
+    OpAttr_GetName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 364, since 1.23: OrtStatus* (const OrtOpAttr* attribute, const char** name)
+    Node_GetNumSubgraphs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 365, since 1.23: OrtStatus* (const OrtNode* node, size_t* num_subgraphs)
+    Node_GetSubgraphs: _Field[Callable[[Any, Any, int, Any], _Pointer[OrtStatus]]]  # 366, since 1.23: OrtStatus* (const OrtNode* node, const OrtGraph** subgraphs, size_t num_subgraphs, const char** attribute_names)
+    Node_GetGraph: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 367, since 1.23: OrtStatus* (const OrtNode* node, const OrtGraph** graph)
+    Node_GetEpName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 368, since 1.23: OrtStatus* (const OrtNode* node, const char** out)
+    ReleaseExternalInitializerInfo: _Field[Callable[[Any], None]]  # 369, since 1.23: void (OrtExternalInitializerInfo* input)
+    ExternalInitializerInfo_GetFilePath: _Field[Callable[[Any], bytes | str | None]]  # 370, since 1.23: const ORTCHAR_T* (const OrtExternalInitializerInfo* info)
+    ExternalInitializerInfo_GetFileOffset: _Field[Callable[[Any], int]]  # 371, since 1.23: int64_t (const OrtExternalInitializerInfo* info)
+    ExternalInitializerInfo_GetByteSize: _Field[Callable[[Any], int]]  # 372, since 1.23: size_t (const OrtExternalInitializerInfo* info)
+    GetRunConfigEntry: _Field[Callable[[Any, bytes | None], bytes | None]]  # 373, since 1.23: const char* (const OrtRunOptions* options, const char* config_key)
+    EpDevice_MemoryInfo: _Field[Callable[[Any, int], _Pointer[OrtMemoryInfo]]]  # 374, since 1.23: const OrtMemoryInfo* (const OrtEpDevice* ep_device, OrtDeviceMemoryType memory_type)
+    CreateSharedAllocator: _Field[Callable[[Any, Any, int, int, Any, Any], _Pointer[OrtStatus]]]  # 375, since 1.23: OrtStatus* (OrtEnv* env, const OrtEpDevice* ep_device, OrtDeviceMemoryType mem_type, OrtAllocatorType allocator_type, const OrtKeyValuePairs* allocator_options, OrtAllocator** allocator)
+    GetSharedAllocator: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 376, since 1.23: OrtStatus* (OrtEnv* env, const OrtMemoryInfo* mem_info, OrtAllocator** allocator)
+    ReleaseSharedAllocator: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 377, since 1.23: OrtStatus* (OrtEnv* env, const OrtEpDevice* ep_device, OrtDeviceMemoryType mem_type)
+    GetTensorData: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 378, since 1.23: OrtStatus* (const OrtValue* value, const void** out)
+    GetSessionOptionsConfigEntries: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 379, since 1.23: OrtStatus* (const OrtSessionOptions* options, OrtKeyValuePairs** out)
+    SessionGetMemoryInfoForInputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 380, since 1.23: OrtStatus* (const OrtSession* session, const OrtMemoryInfo** inputs_memory_info, size_t num_inputs)
+    SessionGetMemoryInfoForOutputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 381, since 1.23: OrtStatus* (const OrtSession* session, const OrtMemoryInfo** outputs_memory_info, size_t num_outputs)
+    SessionGetEpDeviceForInputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 382, since 1.23: OrtStatus* (const OrtSession* session, const OrtEpDevice** inputs_ep_devices, size_t num_inputs)
+    CreateSyncStreamForEpDevice: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 383, since 1.23: OrtStatus* (const OrtEpDevice* ep_device, const OrtKeyValuePairs* stream_options, OrtSyncStream** stream)
+    SyncStream_GetHandle: _Field[Callable[[Any], int | None]]  # 384, since 1.23: void* (OrtSyncStream* stream)
+    ReleaseSyncStream: _Field[Callable[[Any], None]]  # 385, since 1.23: void (OrtSyncStream* input)
+    CopyTensors: _Field[Callable[[Any, Any, Any, Any, int], _Pointer[OrtStatus]]]  # 386, since 1.23: OrtStatus* (const OrtEnv* env, const OrtValue* const* src_tensors, OrtValue* const* dst_tensors, OrtSyncStream* stream, size_t num_tensors)
+    Graph_GetModelMetadata: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 387, since 1.23: OrtStatus* (const OrtGraph* graph, OrtModelMetadata** out)
+    GetModelCompatibilityForEpDevices: _Field[Callable[[Any, int, bytes | None, Any], _Pointer[OrtStatus]]]  # 388, since 1.23: OrtStatus* (const OrtEpDevice* const* ep_devices, size_t num_ep_devices, const char* compatibility_info, OrtCompiledModelCompatibility* out_status)
+    CreateExternalInitializerInfo: _Field[Callable[[bytes | str | None, int, int, Any], _Pointer[OrtStatus]]]  # 389, since 1.23: OrtStatus* (const ORTCHAR_T* filepath, int64_t file_offset, size_t byte_size, OrtExternalInitializerInfo** out)
+    TensorTypeAndShape_HasShape: _Field[Callable[[Any], bool]]  # 390, since 1.24: bool (const OrtTensorTypeAndShapeInfo* info)
+    KernelInfo_GetConfigEntries: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 391, since 1.24: OrtStatus* (const OrtKernelInfo* info, OrtKeyValuePairs** out)
+    KernelInfo_GetOperatorDomain: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 392, since 1.24: OrtStatus* (const OrtKernelInfo* info, char* out, size_t* size)
+    KernelInfo_GetOperatorType: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 393, since 1.24: OrtStatus* (const OrtKernelInfo* info, char* out, size_t* size)
+    KernelInfo_GetOperatorSinceVersion: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 394, since 1.24: OrtStatus* (const OrtKernelInfo* info, int* since_version)
+    GetInteropApi: _Field[Callable[[], _Pointer[OrtInteropApi]]]  # 395, since 1.24: const OrtInteropApi* ()
+    SessionGetEpDeviceForOutputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 396, since 1.24: OrtStatus* (const OrtSession* session, const OrtEpDevice** outputs_ep_devices, size_t num_outputs)
+    GetNumHardwareDevices: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 397, since 1.24: OrtStatus* (const OrtEnv* env, size_t* num_devices)
+    GetHardwareDevices: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 398, since 1.24: OrtStatus* (const OrtEnv* env, const OrtHardwareDevice** devices, size_t num_devices)
+    GetHardwareDeviceEpIncompatibilityDetails: _Field[Callable[[Any, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 399, since 1.24: OrtStatus* (const OrtEnv* env, const char* ep_name, const OrtHardwareDevice* hw, OrtDeviceEpIncompatibilityDetails** details)
+    DeviceEpIncompatibilityDetails_GetReasonsBitmask: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 400, since 1.24: OrtStatus* (const OrtDeviceEpIncompatibilityDetails* details, uint32_t* reasons_bitmask)
+    DeviceEpIncompatibilityDetails_GetNotes: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 401, since 1.24: OrtStatus* (const OrtDeviceEpIncompatibilityDetails* details, const char** notes)
+    DeviceEpIncompatibilityDetails_GetErrorCode: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 402, since 1.24: OrtStatus* (const OrtDeviceEpIncompatibilityDetails* details, int32_t* error_code)
+    ReleaseDeviceEpIncompatibilityDetails: _Field[Callable[[Any], None]]  # 403, since 1.24: void (OrtDeviceEpIncompatibilityDetails* input)
+    GetCompatibilityInfoFromModel: _Field[Callable[[bytes | str | None, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 404, since 1.24: OrtStatus* (const ORTCHAR_T* model_path, const char* ep_type, OrtAllocator* allocator, char** compatibility_info)
+    GetCompatibilityInfoFromModelBytes: _Field[Callable[[Any, int, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 405, since 1.24: OrtStatus* (const void* model_data, size_t model_data_length, const char* ep_type, OrtAllocator* allocator, char** compatibility_info)
+    CreateEnvWithOptions: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 406, since 1.24: OrtStatus* (const OrtEnvCreationOptions* options, OrtEnv** out)
+    Session_GetEpGraphAssignmentInfo: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 407, since 1.24: OrtStatus* (const OrtSession* session, const OrtEpAssignedSubgraph* const** ep_subgraphs, size_t* num_ep_subgraphs)
+    EpAssignedSubgraph_GetEpName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 408, since 1.24: OrtStatus* (const OrtEpAssignedSubgraph* ep_subgraph, const char** out)
+    EpAssignedSubgraph_GetNodes: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 409, since 1.24: OrtStatus* (const OrtEpAssignedSubgraph* ep_subgraph, const OrtEpAssignedNode* const** ep_nodes, size_t* num_ep_nodes)
+    EpAssignedNode_GetName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 410, since 1.24: OrtStatus* (const OrtEpAssignedNode* ep_node, const char** out)
+    EpAssignedNode_GetDomain: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 411, since 1.24: OrtStatus* (const OrtEpAssignedNode* ep_node, const char** out)
+    EpAssignedNode_GetOperatorType: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 412, since 1.24: OrtStatus* (const OrtEpAssignedNode* ep_node, const char** out)
+    RunOptionsSetSyncStream: _Field[Callable[[Any, Any], None]]  # 413, since 1.24: void (OrtRunOptions* options, OrtSyncStream* sync_stream)
+    GetTensorElementTypeAndShapeDataReference: _Field[Callable[[Any, Any, Any, Any], _Pointer[OrtStatus]]]  # 414, since 1.24: OrtStatus* (const OrtValue* value, ONNXTensorElementDataType* elem_type, const int64_t** shape_data, size_t* shape_data_count)
+    RunOptionsEnableProfiling: _Field[Callable[[Any, bytes | str | None], _Pointer[OrtStatus]]]  # 415, since 1.25: OrtStatus* (OrtRunOptions* options, const ORTCHAR_T* profile_file_prefix)
+    RunOptionsDisableProfiling: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 416, since 1.25: OrtStatus* (OrtRunOptions* options)
+    KernelInfoGetAttributeArray_string: _Field[Callable[[Any, bytes | None, Any, Any, Any], _Pointer[OrtStatus]]]  # 417, since 1.25: OrtStatus* (const OrtKernelInfo* info, const char* name, OrtAllocator* allocator, char*** out, size_t* size)
+    SetPerSessionThreadPoolCallbacks: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 418, since 1.25: OrtStatus* (OrtEnv* env, const OrtThreadPoolCallbacksConfig* config)
+    GetMemPatternEnabled: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 419, since 1.27: OrtStatus* (const OrtSessionOptions* options, int* out)
+    GetSessionExecutionMode: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 420, since 1.27: OrtStatus* (const OrtSessionOptions* options, ExecutionMode* out)
+    SessionReleaseCapturedGraph: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 421, since 1.27: OrtStatus* (OrtSession* session, int graph_annotation_id)
+    GetExperimentalFunction: _Field[Callable[[bytes | None], OrtExperimentalFnPtr]]  # 422, since 1.28: OrtExperimentalFnPtr (const char* name)
+    KernelContext_GetSyncStream: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 423, since 1.28: OrtStatus* (const OrtKernelContext* context, OrtSyncStream** out)
+    SessionOptionsSetWeightlessSourceModelBuffer: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 424, since 1.29: OrtStatus* (OrtSessionOptions* options, const void* source_model_data, size_t source_model_data_length)
+    KernelContext_GetPreallocatedOutput: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 425, since 1.30: OrtStatus* (const OrtKernelContext* context, size_t output_index, OrtValue** output)
+    SessionOptionsSetEpContextDataReadFunc: _Field[Callable[[Any, OrtReadNamedBufferFunc, Any], _Pointer[OrtStatus]]]  # 426, since 1.31: OrtStatus* (OrtSessionOptions* options, OrtReadNamedBufferFunc read_func, void* state)
+    placeholder_427: _Field[int | None]  # 427, placeholder since 1.31: not to be called
+    placeholder_428: _Field[int | None]  # 428, placeholder since 1.32: not to be called
+    SessionOptionsSetEpCacheDataFuncs: _Field[Callable[[Any, OrtReadNamedBufferFunc, OrtWriteNamedBufferFunc, Any], _Pointer[OrtStatus]]]  # 429, proposed: OrtStatus* (OrtSessionOptions* options, OrtReadNamedBufferFunc read_func, OrtWriteNamedBufferFunc write_func, void* state)
+    SessionGetEpCacheDataCallbackSupport: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 430, proposed: OrtStatus* (const OrtSession* session, const char* ep_name, uint32_t* flags)
 
 class OrtCustomOp(Structure):
-    version: int  # 0, since 1.1
-    CreateKernel: Callable[[Any, Any, Any], Any]  # 1, since 1.1 (op, api, info)
-    GetName: Callable[[Any], bytes | None]  # 2, since 1.1 (op)
-    GetExecutionProviderType: Callable[[Any], bytes | None]  # 3, since 1.1 (op)
-    GetInputType: Callable[[Any, int], int]  # 4, since 1.1 (op, index)
-    GetInputTypeCount: Callable[[Any], int]  # 5, since 1.1 (op)
-    GetOutputType: Callable[[Any, int], int]  # 6, since 1.1 (op, index)
-    GetOutputTypeCount: Callable[[Any], int]  # 7, since 1.1 (op)
-    KernelCompute: Callable[[Any, Any], None]  # 8, since 1.1 (op_kernel, context)
-    KernelDestroy: Callable[[Any], None]  # 9, since 1.1 (op_kernel)
-    GetInputCharacteristic: Callable[[Any, int], int]  # 10, since 1.8 (op, index)
-    GetOutputCharacteristic: Callable[[Any, int], int]  # 11, since 1.8 (op, index)
-    GetInputMemoryType: Callable[[Any, int], int]  # 12, since 1.14 (op, index)
-    GetVariadicInputMinArity: Callable[[Any], int]  # 13, since 1.14 (op)
-    GetVariadicInputHomogeneity: Callable[[Any], int]  # 14, since 1.14 (op)
-    GetVariadicOutputMinArity: Callable[[Any], int]  # 15, since 1.14 (op)
-    GetVariadicOutputHomogeneity: Callable[[Any], int]  # 16, since 1.14 (op)
-    CreateKernelV2: Callable[[Any, Any, Any, Any], Any]  # 17, since 1.16 (op, api, info, kernel)
-    KernelComputeV2: Callable[[Any, Any], Any]  # 18, since 1.16 (op_kernel, context)
-    InferOutputShapeFn: Callable[[Any, Any], Any]  # 19, since 1.17 (op, arg1)
-    GetStartVersion: Callable[[Any], int]  # 20, since 1.17 (op)
-    GetEndVersion: Callable[[Any], int]  # 21, since 1.17 (op)
-    GetMayInplace: Callable[[Any, Any], int]  # 22, since 1.18 (input_index, output_index)
-    ReleaseMayInplace: Callable[[Any, Any], None]  # 23, since 1.18 (input_index, output_index)
-    GetAliasMap: Callable[[Any, Any], int]  # 24, since 1.18 (input_index, output_index)
-    ReleaseAliasMap: Callable[[Any, Any], None]  # 25, since 1.18 (input_index, output_index)
+    version: _Field[int]  # 0, since 1.1
+    CreateKernel: _Field[Callable[[Any, Any, Any], int | None]]  # 1, since 1.1: void* (const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info)
+    GetName: _Field[Callable[[Any], int | None]]  # 2, since 1.1: const char* (const OrtCustomOp* op)
+    GetExecutionProviderType: _Field[Callable[[Any], int | None]]  # 3, since 1.1: const char* (const OrtCustomOp* op)
+    GetInputType: _Field[Callable[[Any, int], int]]  # 4, since 1.1: ONNXTensorElementDataType (const OrtCustomOp* op, size_t index)
+    GetInputTypeCount: _Field[Callable[[Any], int]]  # 5, since 1.1: size_t (const OrtCustomOp* op)
+    GetOutputType: _Field[Callable[[Any, int], int]]  # 6, since 1.1: ONNXTensorElementDataType (const OrtCustomOp* op, size_t index)
+    GetOutputTypeCount: _Field[Callable[[Any], int]]  # 7, since 1.1: size_t (const OrtCustomOp* op)
+    KernelCompute: _Field[Callable[[Any, Any], None]]  # 8, since 1.1: void (void* op_kernel, OrtKernelContext* context)
+    KernelDestroy: _Field[Callable[[Any], None]]  # 9, since 1.1: void (void* op_kernel)
+    GetInputCharacteristic: _Field[Callable[[Any, int], int]]  # 10, since 1.8: OrtCustomOpInputOutputCharacteristic (const OrtCustomOp* op, size_t index)
+    GetOutputCharacteristic: _Field[Callable[[Any, int], int]]  # 11, since 1.8: OrtCustomOpInputOutputCharacteristic (const OrtCustomOp* op, size_t index)
+    GetInputMemoryType: _Field[Callable[[Any, int], int]]  # 12, since 1.14: OrtMemType (const OrtCustomOp* op, size_t index)
+    GetVariadicInputMinArity: _Field[Callable[[Any], int]]  # 13, since 1.14: int (const OrtCustomOp* op)
+    GetVariadicInputHomogeneity: _Field[Callable[[Any], int]]  # 14, since 1.14: int (const OrtCustomOp* op)
+    GetVariadicOutputMinArity: _Field[Callable[[Any], int]]  # 15, since 1.14: int (const OrtCustomOp* op)
+    GetVariadicOutputHomogeneity: _Field[Callable[[Any], int]]  # 16, since 1.14: int (const OrtCustomOp* op)
+    CreateKernelV2: _Field[Callable[[Any, Any, Any, Any], int | None]]  # 17, since 1.16: OrtStatus* (const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info, void** kernel)
+    KernelComputeV2: _Field[Callable[[Any, Any], int | None]]  # 18, since 1.16: OrtStatus* (void* op_kernel, OrtKernelContext* context)
+    InferOutputShapeFn: _Field[Callable[[Any, Any], int | None]]  # 19, since 1.17: OrtStatus* (const OrtCustomOp* op, OrtShapeInferContext* arg1)
+    GetStartVersion: _Field[Callable[[Any], int]]  # 20, since 1.17: int (const OrtCustomOp* op)
+    GetEndVersion: _Field[Callable[[Any], int]]  # 21, since 1.17: int (const OrtCustomOp* op)
+    GetMayInplace: _Field[Callable[[Any, Any], int]]  # 22, since 1.18: size_t (int** input_index, int** output_index)
+    ReleaseMayInplace: _Field[Callable[[Any, Any], None]]  # 23, since 1.18: void (int* input_index, int* output_index)
+    GetAliasMap: _Field[Callable[[Any, Any], int]]  # 24, since 1.18: size_t (int** input_index, int** output_index)
+    ReleaseAliasMap: _Field[Callable[[Any, Any], None]]  # 25, since 1.18: void (int* input_index, int* output_index)
 
 class OrtModelEditorApi(Structure):
-    CreateTensorTypeInfo: Callable[[Any, Any], Any]  # 0, since 1.22 (tensor_info, type_info)
-    CreateSparseTensorTypeInfo: Callable[[Any, Any], Any]  # 1, since 1.22 (tensor_info, type_info)
-    CreateMapTypeInfo: Callable[[int, Any, Any], Any]  # 2, since 1.22 (map_key_type, map_value_type, type_info)
-    CreateSequenceTypeInfo: Callable[[Any, Any], Any]  # 3, since 1.22 (sequence_type, type_info)
-    CreateOptionalTypeInfo: Callable[[Any, Any], Any]  # 4, since 1.22 (contained_type, type_info)
-    CreateValueInfo: Callable[[bytes | None, Any, Any], Any]  # 5, since 1.22 (name, type_info, value_info)
-    CreateNode: Callable[[bytes | None, bytes | None, bytes | None, Any, int, Any, int, Any, int, Any], Any]  # 6, since 1.22 (operator_name, domain_name, node_name, input_names, input_names_len, output_names, output_names_len, attributes, attribs_len, node)
-    CreateGraph: Callable[[Any], Any]  # 7, since 1.22 (graph)
-    SetGraphInputs: Callable[[Any, Any, int], Any]  # 8, since 1.22 (graph, inputs, inputs_len)
-    SetGraphOutputs: Callable[[Any, Any, int], Any]  # 9, since 1.22 (graph, outputs, outputs_len)
-    AddInitializerToGraph: Callable[[Any, bytes | None, Any, bool], Any]  # 10, since 1.22 (graph, name, tensor, data_is_external)
-    AddNodeToGraph: Callable[[Any, Any], Any]  # 11, since 1.22 (graph, node)
-    CreateModel: Callable[[Any, Any, int, Any], Any]  # 12, since 1.22 (domain_names, opset_versions, opset_entries_len, model)
-    AddGraphToModel: Callable[[Any, Any], Any]  # 13, since 1.22 (model, graph)
-    CreateSessionFromModel: Callable[[Any, Any, Any, Any], Any]  # 14, since 1.22 (env, model, options, out)
-    CreateModelEditorSession: Callable[[Any, Any, Any, Any], Any]  # 15, since 1.22 (env, model_path, options, out)
-    CreateModelEditorSessionFromArray: Callable[[Any, Any, int, Any, Any], Any]  # 16, since 1.22 (env, model_data, model_data_length, options, out)
-    SessionGetOpsetForDomain: Callable[[Any, bytes | None, Any], Any]  # 17, since 1.22 (session, domain, opset)
-    ApplyModelToModelEditorSession: Callable[[Any, Any], Any]  # 18, since 1.22 (session, model)
-    FinalizeModelEditorSession: Callable[[Any, Any, Any], Any]  # 19, since 1.22 (session, options, prepacked_weights_container)
+    CreateTensorTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 0, since 1.22: OrtStatus* (const OrtTensorTypeAndShapeInfo* tensor_info, OrtTypeInfo** type_info)
+    CreateSparseTensorTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 1, since 1.22: OrtStatus* (const OrtTensorTypeAndShapeInfo* tensor_info, OrtTypeInfo** type_info)
+    CreateMapTypeInfo: _Field[Callable[[int, Any, Any], _Pointer[OrtStatus]]]  # 2, since 1.22: OrtStatus* (ONNXTensorElementDataType map_key_type, const OrtTypeInfo* map_value_type, OrtTypeInfo** type_info)
+    CreateSequenceTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 3, since 1.22: OrtStatus* (const OrtTypeInfo* sequence_type, OrtTypeInfo** type_info)
+    CreateOptionalTypeInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 4, since 1.22: OrtStatus* (const OrtTypeInfo* contained_type, OrtTypeInfo** type_info)
+    CreateValueInfo: _Field[Callable[[bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 5, since 1.22: OrtStatus* (const char* name, const OrtTypeInfo* type_info, OrtValueInfo** value_info)
+    CreateNode: _Field[Callable[[bytes | None, bytes | None, bytes | None, Any, int, Any, int, Any, int, Any], _Pointer[OrtStatus]]]  # 6, since 1.22: OrtStatus* (const char* operator_name, const char* domain_name, const char* node_name, const char* const* input_names, size_t input_names_len, const char* const* output_names, size_t output_names_len, OrtOpAttr** attributes, size_t attribs_len, OrtNode** node)
+    CreateGraph: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 7, since 1.22: OrtStatus* (OrtGraph** graph)
+    SetGraphInputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 8, since 1.22: OrtStatus* (OrtGraph* graph, OrtValueInfo** inputs, size_t inputs_len)
+    SetGraphOutputs: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 9, since 1.22: OrtStatus* (OrtGraph* graph, OrtValueInfo** outputs, size_t outputs_len)
+    AddInitializerToGraph: _Field[Callable[[Any, bytes | None, Any, bool], _Pointer[OrtStatus]]]  # 10, since 1.22: OrtStatus* (OrtGraph* graph, const char* name, OrtValue* tensor, bool data_is_external)
+    AddNodeToGraph: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 11, since 1.22: OrtStatus* (OrtGraph* graph, OrtNode* node)
+    CreateModel: _Field[Callable[[Any, Any, int, Any], _Pointer[OrtStatus]]]  # 12, since 1.22: OrtStatus* (const char* const* domain_names, const int* opset_versions, size_t opset_entries_len, OrtModel** model)
+    AddGraphToModel: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 13, since 1.22: OrtStatus* (OrtModel* model, OrtGraph* graph)
+    CreateSessionFromModel: _Field[Callable[[Any, Any, Any, Any], _Pointer[OrtStatus]]]  # 14, since 1.22: OrtStatus* (const OrtEnv* env, const OrtModel* model, const OrtSessionOptions* options, OrtSession** out)
+    CreateModelEditorSession: _Field[Callable[[Any, bytes | str | None, Any, Any], _Pointer[OrtStatus]]]  # 15, since 1.22: OrtStatus* (const OrtEnv* env, const ORTCHAR_T* model_path, const OrtSessionOptions* options, OrtSession** out)
+    CreateModelEditorSessionFromArray: _Field[Callable[[Any, Any, int, Any, Any], _Pointer[OrtStatus]]]  # 16, since 1.22: OrtStatus* (const OrtEnv* env, const void* model_data, size_t model_data_length, const OrtSessionOptions* options, OrtSession** out)
+    SessionGetOpsetForDomain: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 17, since 1.22: OrtStatus* (const OrtSession* session, const char* domain, int* opset)
+    ApplyModelToModelEditorSession: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 18, since 1.22: OrtStatus* (OrtSession* session, OrtModel* model)
+    FinalizeModelEditorSession: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 19, since 1.22: OrtStatus* (OrtSession* session, const OrtSessionOptions* options, OrtPrepackedWeightsContainer* prepacked_weights_container)
 
 class OrtCompileApi(Structure):
-    ReleaseModelCompilationOptions: Callable[[Any], None]  # 0, since 1.22 (input)
-    CreateModelCompilationOptionsFromSessionOptions: Callable[[Any, Any, Any], Any]  # 1, since 1.22 (env, session_options, out)
-    ModelCompilationOptions_SetInputModelPath: Callable[[Any, Any], Any]  # 2, since 1.22 (model_compile_options, input_model_path)
-    ModelCompilationOptions_SetInputModelFromBuffer: Callable[[Any, Any, int], Any]  # 3, since 1.22 (model_compile_options, input_model_data, input_model_data_size)
-    ModelCompilationOptions_SetOutputModelPath: Callable[[Any, Any], Any]  # 4, since 1.22 (model_compile_options, output_model_path)
-    ModelCompilationOptions_SetOutputModelExternalInitializersFile: Callable[[Any, Any, int], Any]  # 5, since 1.22 (model_compile_options, external_initializers_file_path, external_initializers_size_threshold)
-    ModelCompilationOptions_SetOutputModelBuffer: Callable[[Any, Any, Any, Any], Any]  # 6, since 1.22 (model_compile_options, allocator, output_model_buffer_ptr, output_model_buffer_size_ptr)
-    ModelCompilationOptions_SetEpContextEmbedMode: Callable[[Any, bool], Any]  # 7, since 1.22 (model_compile_options, embed_ep_context_in_model)
-    CompileModel: Callable[[Any, Any], Any]  # 8, since 1.22 (env, model_options)
-    ModelCompilationOptions_SetFlags: Callable[[Any, int], Any]  # 9, since 1.23 (model_compile_options, flags)
-    ModelCompilationOptions_SetEpContextBinaryInformation: Callable[[Any, Any, Any], Any]  # 10, since 1.23 (model_compile_options, output_directory, model_name)
-    ModelCompilationOptions_SetGraphOptimizationLevel: Callable[[Any, int], Any]  # 11, since 1.23 (model_compile_options, graph_optimization_level)
-    ModelCompilationOptions_SetOutputModelWriteFunc: Callable[[Any, Any, Any], Any]  # 12, since 1.23 (model_compile_options, write_func, state)
-    ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc: Callable[[Any, Any, Any], Any]  # 13, since 1.23 (model_compile_options, get_initializer_location_func, state)
-    ModelCompilationOptions_SetInputModel: Callable[[Any, Any], Any]  # 14, since 1.25 (model_compile_options, model)
-    ModelCompilationOptions_SetWeightlessEnabled: Callable[[Any, bool], Any]  # 15, since 1.29 (model_compile_options, use_weightless)
-    ModelCompilationOptions_SetEpContextDataWriteFunc: Callable[[Any, Any, Any], Any]  # 16, since 1.31 (model_compile_options, write_func, state)
-    placeholder_17: Any  # 17, since 1.31
-    placeholder_18: Any  # 18, since 1.31
-    placeholder_19: Any  # 19, since 1.32
+    ReleaseModelCompilationOptions: _Field[Callable[[Any], None]]  # 0, since 1.22: void (OrtModelCompilationOptions* input)
+    CreateModelCompilationOptionsFromSessionOptions: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 1, since 1.22: OrtStatus* (const OrtEnv* env, const OrtSessionOptions* session_options, OrtModelCompilationOptions** out)
+    ModelCompilationOptions_SetInputModelPath: _Field[Callable[[Any, bytes | str | None], _Pointer[OrtStatus]]]  # 2, since 1.22: OrtStatus* (OrtModelCompilationOptions* model_compile_options, const ORTCHAR_T* input_model_path)
+    ModelCompilationOptions_SetInputModelFromBuffer: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 3, since 1.22: OrtStatus* (OrtModelCompilationOptions* model_compile_options, const void* input_model_data, size_t input_model_data_size)
+    ModelCompilationOptions_SetOutputModelPath: _Field[Callable[[Any, bytes | str | None], _Pointer[OrtStatus]]]  # 4, since 1.22: OrtStatus* (OrtModelCompilationOptions* model_compile_options, const ORTCHAR_T* output_model_path)
+    ModelCompilationOptions_SetOutputModelExternalInitializersFile: _Field[Callable[[Any, bytes | str | None, int], _Pointer[OrtStatus]]]  # 5, since 1.22: OrtStatus* (OrtModelCompilationOptions* model_compile_options, const ORTCHAR_T* external_initializers_file_path, size_t external_initializers_size_threshold)
+    ModelCompilationOptions_SetOutputModelBuffer: _Field[Callable[[Any, Any, Any, Any], _Pointer[OrtStatus]]]  # 6, since 1.22: OrtStatus* (OrtModelCompilationOptions* model_compile_options, OrtAllocator* allocator, void** output_model_buffer_ptr, size_t* output_model_buffer_size_ptr)
+    ModelCompilationOptions_SetEpContextEmbedMode: _Field[Callable[[Any, bool], _Pointer[OrtStatus]]]  # 7, since 1.22: OrtStatus* (OrtModelCompilationOptions* model_compile_options, bool embed_ep_context_in_model)
+    CompileModel: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 8, since 1.22: OrtStatus* (const OrtEnv* env, const OrtModelCompilationOptions* model_options)
+    ModelCompilationOptions_SetFlags: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 9, since 1.23: OrtStatus* (OrtModelCompilationOptions* model_compile_options, uint32_t flags)
+    ModelCompilationOptions_SetEpContextBinaryInformation: _Field[Callable[[Any, bytes | str | None, bytes | str | None], _Pointer[OrtStatus]]]  # 10, since 1.23: OrtStatus* (OrtModelCompilationOptions* model_compile_options, const ORTCHAR_T* output_directory, const ORTCHAR_T* model_name)
+    ModelCompilationOptions_SetGraphOptimizationLevel: _Field[Callable[[Any, int], _Pointer[OrtStatus]]]  # 11, since 1.23: OrtStatus* (OrtModelCompilationOptions* model_compile_options, GraphOptimizationLevel graph_optimization_level)
+    ModelCompilationOptions_SetOutputModelWriteFunc: _Field[Callable[[Any, OrtWriteBufferFunc, Any], _Pointer[OrtStatus]]]  # 12, since 1.23: OrtStatus* (OrtModelCompilationOptions* model_compile_options, OrtWriteBufferFunc write_func, void* state)
+    ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc: _Field[Callable[[Any, OrtGetInitializerLocationFunc, Any], _Pointer[OrtStatus]]]  # 13, since 1.23: OrtStatus* (OrtModelCompilationOptions* model_compile_options, OrtGetInitializerLocationFunc get_initializer_location_func, void* state)
+    ModelCompilationOptions_SetInputModel: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 14, since 1.25: OrtStatus* (OrtModelCompilationOptions* model_compile_options, const OrtModel* model)
+    ModelCompilationOptions_SetWeightlessEnabled: _Field[Callable[[Any, bool], _Pointer[OrtStatus]]]  # 15, since 1.29: OrtStatus* (OrtModelCompilationOptions* model_compile_options, bool use_weightless)
+    ModelCompilationOptions_SetEpContextDataWriteFunc: _Field[Callable[[Any, OrtWriteNamedBufferFunc, Any], _Pointer[OrtStatus]]]  # 16, since 1.31: OrtStatus* (OrtModelCompilationOptions* model_compile_options, OrtWriteNamedBufferFunc write_func, void* state)
+    placeholder_17: _Field[int | None]  # 17, placeholder since 1.31: not to be called
+    placeholder_18: _Field[int | None]  # 18, placeholder since 1.31: not to be called
+    placeholder_19: _Field[int | None]  # 19, placeholder since 1.32: not to be called
 
 class OrtInteropApi(Structure):
-    CreateExternalResourceImporterForDevice: Callable[[Any, Any], Any]  # 0, since 1.24 (ep_device, out_importer)
-    ReleaseExternalResourceImporter: Callable[[Any], None]  # 1, since 1.24 (input)
-    CanImportMemory: Callable[[Any, int, Any], Any]  # 2, since 1.24 (importer, handle_type, out_supported)
-    ImportMemory: Callable[[Any, Any, Any], Any]  # 3, since 1.24 (importer, desc, out_handle)
-    ReleaseExternalMemoryHandle: Callable[[Any], None]  # 4, since 1.24 (input)
-    CreateTensorFromMemory: Callable[[Any, Any, Any, Any], Any]  # 5, since 1.24 (importer, mem_handle, tensor_desc, out_tensor)
-    CanImportSemaphore: Callable[[Any, int, Any], Any]  # 6, since 1.24 (importer, type, out_supported)
-    ImportSemaphore: Callable[[Any, Any, Any], Any]  # 7, since 1.24 (importer, desc, out_handle)
-    ReleaseExternalSemaphoreHandle: Callable[[Any], None]  # 8, since 1.24 (input)
-    WaitSemaphore: Callable[[Any, Any, Any, int], Any]  # 9, since 1.24 (importer, semaphore_handle, stream, value)
-    SignalSemaphore: Callable[[Any, Any, Any, int], Any]  # 10, since 1.24 (importer, semaphore_handle, stream, value)
-    InitGraphicsInteropForEpDevice: Callable[[Any, Any], Any]  # 11, since 1.25 (ep_device, config)
-    DeinitGraphicsInteropForEpDevice: Callable[[Any], Any]  # 12, since 1.25 (ep_device)
+    CreateExternalResourceImporterForDevice: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 0, since 1.24: OrtStatus* (const OrtEpDevice* ep_device, OrtExternalResourceImporter** out_importer)
+    ReleaseExternalResourceImporter: _Field[Callable[[Any], None]]  # 1, since 1.24: void (OrtExternalResourceImporter* input)
+    CanImportMemory: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 2, since 1.24: OrtStatus* (const OrtExternalResourceImporter* importer, OrtExternalMemoryHandleType handle_type, bool* out_supported)
+    ImportMemory: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 3, since 1.24: OrtStatus* (OrtExternalResourceImporter* importer, const OrtExternalMemoryDescriptor* desc, OrtExternalMemoryHandle** out_handle)
+    ReleaseExternalMemoryHandle: _Field[Callable[[Any], None]]  # 4, since 1.24: void (OrtExternalMemoryHandle* input)
+    CreateTensorFromMemory: _Field[Callable[[Any, Any, Any, Any], _Pointer[OrtStatus]]]  # 5, since 1.24: OrtStatus* (OrtExternalResourceImporter* importer, const OrtExternalMemoryHandle* mem_handle, const OrtExternalTensorDescriptor* tensor_desc, OrtValue** out_tensor)
+    CanImportSemaphore: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 6, since 1.24: OrtStatus* (const OrtExternalResourceImporter* importer, OrtExternalSemaphoreType type, bool* out_supported)
+    ImportSemaphore: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 7, since 1.24: OrtStatus* (OrtExternalResourceImporter* importer, const OrtExternalSemaphoreDescriptor* desc, OrtExternalSemaphoreHandle** out_handle)
+    ReleaseExternalSemaphoreHandle: _Field[Callable[[Any], None]]  # 8, since 1.24: void (OrtExternalSemaphoreHandle* input)
+    WaitSemaphore: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 9, since 1.24: OrtStatus* (OrtExternalResourceImporter* importer, OrtExternalSemaphoreHandle* semaphore_handle, OrtSyncStream* stream, uint64_t value)
+    SignalSemaphore: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 10, since 1.24: OrtStatus* (OrtExternalResourceImporter* importer, OrtExternalSemaphoreHandle* semaphore_handle, OrtSyncStream* stream, uint64_t value)
+    InitGraphicsInteropForEpDevice: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 11, since 1.25: OrtStatus* (const OrtEpDevice* ep_device, const OrtGraphicsInteropConfig* config)
+    DeinitGraphicsInteropForEpDevice: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 12, since 1.25: OrtStatus* (const OrtEpDevice* ep_device)
 
 class OrtExternalMemoryHandle(Structure):
-    version: int  # 0, since 1.24
-    ep_device: Any  # 1, since 1.24
-    descriptor: Any  # 2, since 1.24
-    Release: Callable[[Any], None]  # 3, since 1.24 (handle)
+    version: _Field[int]  # 0, since 1.24
+    ep_device: _Field[_Pointer[OrtEpDevice]]  # 1, since 1.24
+    descriptor: _Field[OrtExternalMemoryDescriptor]  # 2, since 1.24
+    Release: _Field[Callable[[Any], None]]  # 3, since 1.24: void (OrtExternalMemoryHandle* handle)
 
 class OrtExternalSemaphoreHandle(Structure):
-    version: int  # 0, since 1.24
-    ep_device: Any  # 1, since 1.24
-    descriptor: Any  # 2, since 1.24
-    Release: Callable[[Any], None]  # 3, since 1.24 (handle)
+    version: _Field[int]  # 0, since 1.24
+    ep_device: _Field[_Pointer[OrtEpDevice]]  # 1, since 1.24
+    descriptor: _Field[OrtExternalSemaphoreDescriptor]  # 2, since 1.24
+    Release: _Field[Callable[[Any], None]]  # 3, since 1.24: void (OrtExternalSemaphoreHandle* handle)
 
 class OrtDataTransferImpl(Structure):
-    ort_version_supported: int  # 0, since 1.23
-    Release: Callable[[Any], None]  # 1, since 1.23 (this_ptr)
-    CanCopy: Callable[[Any, Any, Any], bool]  # 2, since 1.23 (this_ptr, src_memory_device, dst_memory_device)
-    CopyTensors: Callable[[Any, Any, Any, Any, int], Any]  # 3, since 1.23 (this_ptr, src_tensors, dst_tensors, streams, num_tensors)
+    ort_version_supported: _Field[int]  # 0, since 1.23
+    Release: _Field[Callable[[Any], None]]  # 1, since 1.23: void (OrtDataTransferImpl* this_ptr)
+    CanCopy: _Field[Callable[[Any, Any, Any], bool]]  # 2, since 1.23: bool (const OrtDataTransferImpl* this_ptr, const OrtMemoryDevice* src_memory_device, const OrtMemoryDevice* dst_memory_device)
+    CopyTensors: _Field[Callable[[Any, Any, Any, Any, int], int | None]]  # 3, since 1.23: OrtStatus* (OrtDataTransferImpl* this_ptr, const OrtValue** src_tensors, OrtValue** dst_tensors, OrtSyncStream** streams, size_t num_tensors)
 
 class OrtSyncNotificationImpl(Structure):
-    ort_version_supported: int  # 0, since 1.23
-    Release: Callable[[Any], None]  # 1, since 1.23 (this_ptr)
-    Activate: Callable[[Any], Any]  # 2, since 1.23 (this_ptr)
-    WaitOnDevice: Callable[[Any, Any], Any]  # 3, since 1.23 (this_ptr, consumer_stream)
-    WaitOnHost: Callable[[Any], Any]  # 4, since 1.23 (this_ptr)
+    ort_version_supported: _Field[int]  # 0, since 1.23
+    Release: _Field[Callable[[Any], None]]  # 1, since 1.23: void (OrtSyncNotificationImpl* this_ptr)
+    Activate: _Field[Callable[[Any], int | None]]  # 2, since 1.23: OrtStatus* (OrtSyncNotificationImpl* this_ptr)
+    WaitOnDevice: _Field[Callable[[Any, Any], int | None]]  # 3, since 1.23: OrtStatus* (OrtSyncNotificationImpl* this_ptr, OrtSyncStream* consumer_stream)
+    WaitOnHost: _Field[Callable[[Any], int | None]]  # 4, since 1.23: OrtStatus* (OrtSyncNotificationImpl* this_ptr)
 
 class OrtSyncStreamImpl(Structure):
-    ort_version_supported: int  # 0, since 1.23
-    Release: Callable[[Any], None]  # 1, since 1.23 (this_ptr)
-    GetHandle: Callable[[Any], Any]  # 2, since 1.23 (this_ptr)
-    CreateNotification: Callable[[Any, Any], Any]  # 3, since 1.23 (this_ptr, notification)
-    Flush: Callable[[Any], Any]  # 4, since 1.23 (this_ptr)
-    OnSessionRunEnd: Callable[[Any], Any]  # 5, since 1.23 (this_ptr)
+    ort_version_supported: _Field[int]  # 0, since 1.23
+    Release: _Field[Callable[[Any], None]]  # 1, since 1.23: void (OrtSyncStreamImpl* this_ptr)
+    GetHandle: _Field[Callable[[Any], int | None]]  # 2, since 1.23: void* (OrtSyncStreamImpl* this_ptr)
+    CreateNotification: _Field[Callable[[Any, Any], int | None]]  # 3, since 1.23: OrtStatus* (OrtSyncStreamImpl* this_ptr, OrtSyncNotificationImpl** notification)
+    Flush: _Field[Callable[[Any], int | None]]  # 4, since 1.23: OrtStatus* (OrtSyncStreamImpl* this_ptr)
+    OnSessionRunEnd: _Field[Callable[[Any], int | None]]  # 5, since 1.23: OrtStatus* (OrtSyncStreamImpl* this_ptr)
 
 class OrtExternalResourceImporterImpl(Structure):
-    ort_version_supported: int  # 0, since 1.24
-    CanImportMemory: Callable[[Any, int], bool]  # 1, since 1.24 (this_ptr, handle_type)
-    ImportMemory: Callable[[Any, Any, Any], Any]  # 2, since 1.24 (this_ptr, desc, out_handle)
-    ReleaseMemory: Callable[[Any, Any], None]  # 3, since 1.24 (this_ptr, handle)
-    CreateTensorFromMemory: Callable[[Any, Any, Any, Any], Any]  # 4, since 1.24 (this_ptr, mem_handle, tensor_desc, out_tensor)
-    CanImportSemaphore: Callable[[Any, int], bool]  # 5, since 1.24 (this_ptr, type)
-    ImportSemaphore: Callable[[Any, Any, Any], Any]  # 6, since 1.24 (this_ptr, desc, out_handle)
-    ReleaseSemaphore: Callable[[Any, Any], None]  # 7, since 1.24 (this_ptr, handle)
-    WaitSemaphore: Callable[[Any, Any, Any, int], Any]  # 8, since 1.24 (this_ptr, handle, stream, value)
-    SignalSemaphore: Callable[[Any, Any, Any, int], Any]  # 9, since 1.24 (this_ptr, handle, stream, value)
-    Release: Callable[[Any], None]  # 10, since 1.24 (this_ptr)
+    ort_version_supported: _Field[int]  # 0, since 1.24
+    CanImportMemory: _Field[Callable[[Any, int], bool]]  # 1, since 1.24: bool (const OrtExternalResourceImporterImpl* this_ptr, OrtExternalMemoryHandleType handle_type)
+    ImportMemory: _Field[Callable[[Any, Any, Any], int | None]]  # 2, since 1.24: OrtStatus* (OrtExternalResourceImporterImpl* this_ptr, const OrtExternalMemoryDescriptor* desc, OrtExternalMemoryHandle** out_handle)
+    ReleaseMemory: _Field[Callable[[Any, Any], None]]  # 3, since 1.24: void (OrtExternalResourceImporterImpl* this_ptr, OrtExternalMemoryHandle* handle)
+    CreateTensorFromMemory: _Field[Callable[[Any, Any, Any, Any], int | None]]  # 4, since 1.24: OrtStatus* (OrtExternalResourceImporterImpl* this_ptr, const OrtExternalMemoryHandle* mem_handle, const OrtExternalTensorDescriptor* tensor_desc, OrtValue** out_tensor)
+    CanImportSemaphore: _Field[Callable[[Any, int], bool]]  # 5, since 1.24: bool (const OrtExternalResourceImporterImpl* this_ptr, OrtExternalSemaphoreType type)
+    ImportSemaphore: _Field[Callable[[Any, Any, Any], int | None]]  # 6, since 1.24: OrtStatus* (OrtExternalResourceImporterImpl* this_ptr, const OrtExternalSemaphoreDescriptor* desc, OrtExternalSemaphoreHandle** out_handle)
+    ReleaseSemaphore: _Field[Callable[[Any, Any], None]]  # 7, since 1.24: void (OrtExternalResourceImporterImpl* this_ptr, OrtExternalSemaphoreHandle* handle)
+    WaitSemaphore: _Field[Callable[[Any, Any, Any, int], int | None]]  # 8, since 1.24: OrtStatus* (OrtExternalResourceImporterImpl* this_ptr, OrtExternalSemaphoreHandle* handle, OrtSyncStream* stream, uint64_t value)
+    SignalSemaphore: _Field[Callable[[Any, Any, Any, int], int | None]]  # 9, since 1.24: OrtStatus* (OrtExternalResourceImporterImpl* this_ptr, OrtExternalSemaphoreHandle* handle, OrtSyncStream* stream, uint64_t value)
+    Release: _Field[Callable[[Any], None]]  # 10, since 1.24: void (OrtExternalResourceImporterImpl* this_ptr)
 
 class OrtEpProfilerImpl(Structure):
-    ort_version_supported: int  # 0, since 1.25
-    Release: Callable[[Any], None]  # 1, since 1.25 (this_ptr)
-    StartProfiling: Callable[[Any, int], Any]  # 2, since 1.25 (this_ptr, ep_profiling_start_offset_ns)
-    StartEvent: Callable[[Any, int], Any]  # 3, since 1.25 (this_ptr, ort_event_correlation_id)
-    StopEvent: Callable[[Any, int, Any], Any]  # 4, since 1.25 (this_ptr, ort_event_correlation_id, ort_event)
-    EndProfiling: Callable[[Any, Any], Any]  # 5, since 1.25 (this_ptr, events_container)
+    ort_version_supported: _Field[int]  # 0, since 1.25
+    Release: _Field[Callable[[Any], None]]  # 1, since 1.25: void (OrtEpProfilerImpl* this_ptr)
+    StartProfiling: _Field[Callable[[Any, int], int | None]]  # 2, since 1.25: OrtStatus* (OrtEpProfilerImpl* this_ptr, int64_t ep_profiling_start_offset_ns)
+    StartEvent: _Field[Callable[[Any, int], int | None]]  # 3, since 1.25: OrtStatus* (OrtEpProfilerImpl* this_ptr, uint64_t ort_event_correlation_id)
+    StopEvent: _Field[Callable[[Any, int, Any], int | None]]  # 4, since 1.25: OrtStatus* (OrtEpProfilerImpl* this_ptr, uint64_t ort_event_correlation_id, const OrtProfilingEvent* ort_event)
+    EndProfiling: _Field[Callable[[Any, Any], int | None]]  # 5, since 1.25: OrtStatus* (OrtEpProfilerImpl* this_ptr, OrtProfilingEventsContainer* events_container)
 
 class OrtNodeFusionOptions(Structure):
-    ort_version_supported: int  # 0, since 1.23
-    drop_constant_initializers: bool  # 1, since 1.23
+    ort_version_supported: _Field[int]  # 0, since 1.23
+    drop_constant_initializers: _Field[bool]  # 1, since 1.23
 
 class OrtNodeComputeInfo(Structure):
-    ort_version_supported: int  # 0, since 1.23
-    CreateState: Callable[[Any, Any, Any], Any]  # 1, since 1.23 (this_ptr, compute_context, compute_state)
-    Compute: Callable[[Any, Any, Any], Any]  # 2, since 1.23 (this_ptr, compute_state, kernel_context)
-    ReleaseState: Callable[[Any, Any], None]  # 3, since 1.23 (this_ptr, compute_state)
+    ort_version_supported: _Field[int]  # 0, since 1.23
+    CreateState: _Field[Callable[[Any, Any, Any], int | None]]  # 1, since 1.23: OrtStatus* (OrtNodeComputeInfo* this_ptr, OrtNodeComputeContext* compute_context, void** compute_state)
+    Compute: _Field[Callable[[Any, Any, Any], int | None]]  # 2, since 1.23: OrtStatus* (OrtNodeComputeInfo* this_ptr, void* compute_state, OrtKernelContext* kernel_context)
+    ReleaseState: _Field[Callable[[Any, Any], None]]  # 3, since 1.23: void (OrtNodeComputeInfo* this_ptr, void* compute_state)
 
 class OrtKernelImpl(Structure):
-    ort_version_supported: int  # 0, since 1.24
-    flags: int  # 1, since 1.24
-    Compute: Callable[[Any, Any], Any]  # 2, since 1.24 (this_ptr, context)
-    Release: Callable[[Any], None]  # 3, since 1.24 (this_ptr)
-    PrePackWeight: Callable[[Any, Any, int, Any, Any, Any], Any]  # 4, since 1.24 (this_ptr, tensor, input_index, allocator, prepacked_weight_cache, is_packed)
-    SetSharedPrePackedWeight: Callable[[Any, Any, Any, int, int], Any]  # 5, since 1.24 (this_ptr, buffer_data_ptrs, buffer_data_sizes, num_buffers, input_index)
+    ort_version_supported: _Field[int]  # 0, since 1.24
+    flags: _Field[int]  # 1, since 1.24
+    Compute: _Field[Callable[[Any, Any], int | None]]  # 2, since 1.24: OrtStatus* (OrtKernelImpl* this_ptr, OrtKernelContext* context)
+    Release: _Field[Callable[[Any], None]]  # 3, since 1.24: void (OrtKernelImpl* this_ptr)
+    PrePackWeight: _Field[Callable[[Any, Any, int, Any, Any, Any], int | None]]  # 4, since 1.24: OrtStatus* (OrtKernelImpl* this_ptr, const OrtValue* tensor, int input_index, OrtAllocator* allocator, OrtSharedPrePackedWeightCache* prepacked_weight_cache, bool* is_packed)
+    SetSharedPrePackedWeight: _Field[Callable[[Any, Any, Any, int, int], int | None]]  # 5, since 1.24: OrtStatus* (OrtKernelImpl* this_ptr, const void* const* buffer_data_ptrs, const size_t* buffer_data_sizes, size_t num_buffers, int input_index)
 
 class OrtLoopKernelHelper(Structure):
-    ort_version_supported: int  # 0, since 1.24
-    Release: Callable[[Any], None]  # 1, since 1.24 (this_ptr)
-    ConcatOutput: Callable[[Any, Any, Any, int, Any, int], Any]  # 2, since 1.24 (this_ptr, stream_handle, per_iteration_outputs, num_per_iteration_outputs, output, output_size_in_bytes)
+    ort_version_supported: _Field[int]  # 0, since 1.24
+    Release: _Field[Callable[[Any], None]]  # 1, since 1.24: void (OrtLoopKernelHelper* this_ptr)
+    ConcatOutput: _Field[Callable[[Any, Any, Any, int, Any, int], int | None]]  # 2, since 1.24: OrtStatus* (OrtLoopKernelHelper* this_ptr, void* stream_handle, const OrtValue* const* per_iteration_outputs, size_t num_per_iteration_outputs, void* output, size_t output_size_in_bytes)
 
 class OrtScanKernelHelper(Structure):
-    ort_version_supported: int  # 0, since 1.24
-    Release: Callable[[Any], None]  # 1, since 1.24 (this_ptr)
-    Transpose: Callable[[Any, Any, int, Any, Any, Any], Any]  # 2, since 1.24 (this_ptr, permutation, num_permutation_elems, input, stream, output)
+    ort_version_supported: _Field[int]  # 0, since 1.24
+    Release: _Field[Callable[[Any], None]]  # 1, since 1.24: void (OrtScanKernelHelper* this_ptr)
+    Transpose: _Field[Callable[[Any, Any, int, Any, Any, Any], int | None]]  # 2, since 1.24: OrtStatus* (OrtScanKernelHelper* this_ptr, const size_t* permutation, size_t num_permutation_elems, const OrtValue* input, OrtSyncStream* stream, OrtValue* output)
 
 class OrtResourceCount(Structure):
-    kind: int  # 0, since 1.26
-    reserved: int  # 1, since 1.26
-    value: Any  # 2, since 1.26
+    kind: _Field[int]  # 0, since 1.26
+    reserved: _Field[int]  # 1, since 1.26
+    value: _Field[OrtResourceCount_value]  # 2, since 1.26
 
 class OrtResourceCount_value(Union):
-    total_bytes: int  # 0, since unknown
-    reserved_words: Any  # 1, since unknown
+    total_bytes: _Field[int]  # 0, since unknown
+    reserved_words: _Field[Any]  # 1, since unknown
 
 class OrtEpApi(Structure):
-    CreateEpDevice: Callable[[Any, Any, Any, Any, Any], Any]  # 0, since 1.22 (ep_factory, hardware_device, ep_metadata, ep_options, ep_device)
-    ReleaseEpDevice: Callable[[Any], None]  # 1, since 1.22 (input)
-    EpGraphSupportInfo_AddNodesToFuse: Callable[[Any, Any, int, Any], Any]  # 2, since 1.23 (graph_support_info, nodes, num_nodes, node_fusion_options)
-    EpGraphSupportInfo_AddSingleNode: Callable[[Any, Any], Any]  # 3, since 1.23 (graph_support_info, node)
-    NodeComputeContext_NodeName: Callable[[Any], bytes | None]  # 4, since 1.23 (context)
-    EpDevice_AddAllocatorInfo: Callable[[Any, Any], Any]  # 5, since 1.23 (ep_device, allocator_memory_info)
-    MemoryInfo_GetMemoryDevice: Callable[[Any], Any]  # 6, since 1.23 (memory_info)
-    Value_GetMemoryDevice: Callable[[Any], Any]  # 7, since 1.23 (value)
-    MemoryDevice_AreEqual: Callable[[Any, Any], bool]  # 8, since 1.23 (a, b)
-    MemoryDevice_GetDeviceType: Callable[[Any], int]  # 9, since 1.23 (memory_device)
-    MemoryDevice_GetMemoryType: Callable[[Any], int]  # 10, since 1.23 (memory_device)
-    MemoryDevice_GetVendorId: Callable[[Any], int]  # 11, since 1.23 (memory_device)
-    MemoryDevice_GetDeviceId: Callable[[Any], int]  # 12, since 1.23 (memory_device)
-    SyncStream_GetImpl: Callable[[Any], Any]  # 13, since 1.23 (stream)
-    SyncStream_GetSyncId: Callable[[Any], int]  # 14, since 1.23 (stream)
-    GetSyncIdForLastWaitOnSyncStream: Callable[[Any, Any], int]  # 15, since 1.23 (producer_stream, consumer_stream)
-    CreateHardwareDevice: Callable[[int, int, int, bytes | None, Any, Any], Any]  # 16, since 1.24 (type, vendor_id, device_id, vendor_name, metadata, hardware_device)
-    ReleaseHardwareDevice: Callable[[Any], None]  # 17, since 1.24 (input)
-    CreateKernelRegistry: Callable[[Any], Any]  # 18, since 1.24 (kernel_registry)
-    ReleaseKernelRegistry: Callable[[Any], None]  # 19, since 1.24 (input)
-    KernelRegistry_AddKernel: Callable[[Any, Any, Any, Any], Any]  # 20, since 1.24 (kernel_registry, kernel_def, kernel_create_func, kernel_create_func_state)
-    CreateKernelDefBuilder: Callable[[Any], Any]  # 21, since 1.24 (kernel_def_builder_out)
-    ReleaseKernelDefBuilder: Callable[[Any], None]  # 22, since 1.24 (input)
-    KernelDefBuilder_SetOperatorType: Callable[[Any, bytes | None], Any]  # 23, since 1.24 (kernel_def_builder, op_type)
-    KernelDefBuilder_SetDomain: Callable[[Any, bytes | None], Any]  # 24, since 1.24 (kernel_def_builder, domain)
-    KernelDefBuilder_SetSinceVersion: Callable[[Any, int, int], Any]  # 25, since 1.24 (kernel_def_builder, since_version_start, since_version_end)
-    KernelDefBuilder_SetExecutionProvider: Callable[[Any, bytes | None], Any]  # 26, since 1.24 (kernel_def_builder, ep_name)
-    KernelDefBuilder_SetInputMemType: Callable[[Any, int, int], Any]  # 27, since 1.24 (kernel_def_builder, input_index, mem_type)
-    KernelDefBuilder_SetOutputMemType: Callable[[Any, int, int], Any]  # 28, since 1.24 (kernel_def_builder, output_index, mem_type)
-    KernelDefBuilder_AddTypeConstraint: Callable[[Any, bytes | None, Any, int], Any]  # 29, since 1.24 (kernel_def_builder, arg_name, types, num_types)
-    KernelDefBuilder_AddInputOutputAliases: Callable[[Any, Any, Any, int], Any]  # 30, since 1.24 (kernel_def_builder, input_indices, output_indices, num_io_indices)
-    KernelDefBuilder_AddInputOutputMutableAliases: Callable[[Any, Any, Any, int], Any]  # 31, since 1.24 (kernel_def_builder, input_indices, output_indices, num_io_indices)
-    KernelDefBuilder_Build: Callable[[Any, Any], Any]  # 32, since 1.24 (kernel_def_builder, kernel_def_out)
-    ReleaseKernelDef: Callable[[Any], None]  # 33, since 1.24 (input)
-    KernelDef_GetOperatorType: Callable[[Any], bytes | None]  # 34, since 1.24 (kernel_def)
-    KernelDef_GetDomain: Callable[[Any], bytes | None]  # 35, since 1.24 (kernel_def)
-    KernelDef_GetSinceVersion: Callable[[Any, Any, Any], Any]  # 36, since 1.24 (kernel_def, start_version, end_version)
-    KernelDef_GetExecutionProvider: Callable[[Any], bytes | None]  # 37, since 1.24 (kernel_def)
-    KernelDef_GetInputMemType: Callable[[Any, int, Any], Any]  # 38, since 1.24 (kernel_def, input_index, mem_type)
-    KernelDef_GetOutputMemType: Callable[[Any, int, Any], Any]  # 39, since 1.24 (kernel_def, output_index, mem_type)
-    GetTensorDataType: Callable[[int, Any], Any]  # 40, since 1.24 (elem_type, out)
-    EpGraphSupportInfo_LookUpKernel: Callable[[Any, Any, Any], Any]  # 41, since 1.24 (graph_support_info, node, out_kernel_def)
-    SharedPrePackedWeightCache_StoreWeightData: Callable[[Any, Any, Any, int], Any]  # 42, since 1.24 (prepacked_weight_cache, buffer_data_ptrs, buffer_data_sizes, num_buffers)
-    KernelInfo_GetEp: Callable[[Any, Any], Any]  # 43, since 1.24 (info, ep)
-    DeviceEpIncompatibilityDetails_SetDetails: Callable[[Any, int, int, bytes | None], Any]  # 44, since 1.24 (details, reasons_bitmask, error_code, notes)
-    CreateIfKernel: Callable[[Any, Any], Any]  # 45, since 1.24 (kernel_info, kernel_out)
-    CreateLoopKernel: Callable[[Any, Any, Any], Any]  # 46, since 1.24 (kernel_info, helper, kernel_out)
-    CreateScanKernel: Callable[[Any, Any, Any], Any]  # 47, since 1.24 (kernel_info, helper, kernel_out)
-    ReleaseKernelImpl: Callable[[Any], None]  # 48, since 1.24 (input)
-    GetEnvConfigEntries: Callable[[Any], Any]  # 49, since 1.24 (config_entries)
-    GetOpSchema: Callable[[bytes | None, int, bytes | None, Any], Any]  # 50, since 1.25 (name, max_inclusive_version, domain, out_schema)
-    ReleaseOpSchema: Callable[[Any], None]  # 51, since 1.25 (input)
-    OpSchema_GetSinceVersion: Callable[[Any, Any], Any]  # 52, since 1.25 (schema, out)
-    OpSchema_GetNumInputs: Callable[[Any, Any], Any]  # 53, since 1.25 (schema, out)
-    OpSchema_GetInputName: Callable[[Any, int, Any], Any]  # 54, since 1.25 (schema, index, out)
-    OpSchema_GetInputTypeConstraint: Callable[[Any, int, Any], Any]  # 55, since 1.25 (schema, index, out)
-    OpSchema_GetNumOutputs: Callable[[Any, Any], Any]  # 56, since 1.25 (schema, out)
-    OpSchema_GetOutputName: Callable[[Any, int, Any], Any]  # 57, since 1.25 (schema, index, out)
-    OpSchema_GetOutputTypeConstraint: Callable[[Any, int, Any], Any]  # 58, since 1.25 (schema, index, out)
-    OpSchema_GetTypeConstraintCount: Callable[[Any, Any], Any]  # 59, since 1.25 (schema, out)
-    OpSchema_GetTypeConstraint: Callable[[Any, int, Any], Any]  # 60, since 1.25 (schema, index, out)
-    OpSchemaTypeConstraint_GetTypeParamName: Callable[[Any, Any], Any]  # 61, since 1.25 (type_constraint, out)
-    OpSchemaTypeConstraint_GetAllowedTypes: Callable[[Any, Any, Any], Any]  # 62, since 1.25 (type_constraint, out_types, num_types)
-    OpSchemaTypeConstraint_GetInputIndices: Callable[[Any, Any, Any], Any]  # 63, since 1.25 (type_constraint, out_indices, count)
-    OpSchemaTypeConstraint_GetOutputIndices: Callable[[Any, Any, Any], Any]  # 64, since 1.25 (type_constraint, out_indices, count)
-    CreateProfilingEvent: Callable[[int, int, int, bytes | None, int, int, Any, Any, int, Any], Any]  # 65, since 1.25 (category, process_id, thread_id, event_name, timestamp_us, duration_us, arg_keys, arg_values, num_args, out)
-    ReleaseProfilingEvent: Callable[[Any], None]  # 66, since 1.25 (input)
-    ProfilingEvent_GetCategory: Callable[[Any, Any], Any]  # 67, since 1.25 (event, out)
-    ProfilingEvent_GetName: Callable[[Any, Any], Any]  # 68, since 1.25 (event, out)
-    ProfilingEvent_GetTimestampUs: Callable[[Any, Any], Any]  # 69, since 1.25 (event, out)
-    ProfilingEvent_GetDurationUs: Callable[[Any, Any], Any]  # 70, since 1.25 (event, out)
-    ProfilingEvent_GetArgValue: Callable[[Any, bytes | None, Any], Any]  # 71, since 1.25 (event, key, out)
-    ProfilingEventsContainer_AddEvents: Callable[[Any, Any, int], Any]  # 72, since 1.25 (events_container, events, num_events)
-    SessionOptionsGetWeightlessSourceModelBuffer: Callable[[Any, Any, Any], Any]  # 73, since 1.29 (session_options, source_model_data, source_model_data_length)
-    SessionOptionsGetEpContextConfig: Callable[[Any, Any], Any]  # 74, since 1.31 (options, config)
-    ReleaseEpContextConfig: Callable[[Any], None]  # 75, since 1.31 (input)
-    EpContextConfigGetEpContextDataReadFunc: Callable[[Any, Any, Any], Any]  # 76, since 1.31 (config, read_func, state)
-    EpContextConfigGetEpContextDataWriteFunc: Callable[[Any, Any, Any], Any]  # 77, since 1.31 (config, write_func, state)
-    SessionOptionsGetEpCacheDataFuncs: Callable[[Any, Any, Any, Any], Any]  # 78, proposed (options, read_func, write_func, state)
+    CreateEpDevice: _Field[Callable[[Any, Any, Any, Any, Any], _Pointer[OrtStatus]]]  # 0, since 1.22: OrtStatus* (OrtEpFactory* ep_factory, const OrtHardwareDevice* hardware_device, const OrtKeyValuePairs* ep_metadata, const OrtKeyValuePairs* ep_options, OrtEpDevice** ep_device)
+    ReleaseEpDevice: _Field[Callable[[Any], None]]  # 1, since 1.22: void (OrtEpDevice* input)
+    EpGraphSupportInfo_AddNodesToFuse: _Field[Callable[[Any, Any, int, Any], _Pointer[OrtStatus]]]  # 2, since 1.23: OrtStatus* (OrtEpGraphSupportInfo* graph_support_info, const OrtNode* const* nodes, size_t num_nodes, const OrtNodeFusionOptions* node_fusion_options)
+    EpGraphSupportInfo_AddSingleNode: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 3, since 1.23: OrtStatus* (OrtEpGraphSupportInfo* graph_support_info, const OrtNode* node)
+    NodeComputeContext_NodeName: _Field[Callable[[Any], bytes | None]]  # 4, since 1.23: const char* (const OrtNodeComputeContext* context)
+    EpDevice_AddAllocatorInfo: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 5, since 1.23: OrtStatus* (OrtEpDevice* ep_device, const OrtMemoryInfo* allocator_memory_info)
+    MemoryInfo_GetMemoryDevice: _Field[Callable[[Any], _Pointer[OrtMemoryDevice]]]  # 6, since 1.23: const OrtMemoryDevice* (const OrtMemoryInfo* memory_info)
+    Value_GetMemoryDevice: _Field[Callable[[Any], _Pointer[OrtMemoryDevice]]]  # 7, since 1.23: const OrtMemoryDevice* (const OrtValue* value)
+    MemoryDevice_AreEqual: _Field[Callable[[Any, Any], bool]]  # 8, since 1.23: bool (const OrtMemoryDevice* a, const OrtMemoryDevice* b)
+    MemoryDevice_GetDeviceType: _Field[Callable[[Any], int]]  # 9, since 1.23: OrtMemoryInfoDeviceType (const OrtMemoryDevice* memory_device)
+    MemoryDevice_GetMemoryType: _Field[Callable[[Any], int]]  # 10, since 1.23: OrtDeviceMemoryType (const OrtMemoryDevice* memory_device)
+    MemoryDevice_GetVendorId: _Field[Callable[[Any], int]]  # 11, since 1.23: uint32_t (const OrtMemoryDevice* memory_device)
+    MemoryDevice_GetDeviceId: _Field[Callable[[Any], int]]  # 12, since 1.23: uint32_t (const OrtMemoryDevice* memory_device)
+    SyncStream_GetImpl: _Field[Callable[[Any], _Pointer[OrtSyncStreamImpl]]]  # 13, since 1.23: const OrtSyncStreamImpl* (const OrtSyncStream* stream)
+    SyncStream_GetSyncId: _Field[Callable[[Any], int]]  # 14, since 1.23: uint64_t (const OrtSyncStream* stream)
+    GetSyncIdForLastWaitOnSyncStream: _Field[Callable[[Any, Any], int]]  # 15, since 1.23: uint64_t (const OrtSyncStream* producer_stream, const OrtSyncStream* consumer_stream)
+    CreateHardwareDevice: _Field[Callable[[int, int, int, bytes | None, Any, Any], _Pointer[OrtStatus]]]  # 16, since 1.24: OrtStatus* (OrtHardwareDeviceType type, uint32_t vendor_id, uint32_t device_id, const char* vendor_name, const OrtKeyValuePairs* metadata, OrtHardwareDevice** hardware_device)
+    ReleaseHardwareDevice: _Field[Callable[[Any], None]]  # 17, since 1.24: void (OrtHardwareDevice* input)
+    CreateKernelRegistry: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 18, since 1.24: OrtStatus* (OrtKernelRegistry** kernel_registry)
+    ReleaseKernelRegistry: _Field[Callable[[Any], None]]  # 19, since 1.24: void (OrtKernelRegistry* input)
+    KernelRegistry_AddKernel: _Field[Callable[[Any, Any, OrtKernelCreateFunc, Any], _Pointer[OrtStatus]]]  # 20, since 1.24: OrtStatus* (OrtKernelRegistry* kernel_registry, const OrtKernelDef* kernel_def, OrtKernelCreateFunc kernel_create_func, void* kernel_create_func_state)
+    CreateKernelDefBuilder: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 21, since 1.24: OrtStatus* (OrtKernelDefBuilder** kernel_def_builder_out)
+    ReleaseKernelDefBuilder: _Field[Callable[[Any], None]]  # 22, since 1.24: void (OrtKernelDefBuilder* input)
+    KernelDefBuilder_SetOperatorType: _Field[Callable[[Any, bytes | None], _Pointer[OrtStatus]]]  # 23, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, const char* op_type)
+    KernelDefBuilder_SetDomain: _Field[Callable[[Any, bytes | None], _Pointer[OrtStatus]]]  # 24, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, const char* domain)
+    KernelDefBuilder_SetSinceVersion: _Field[Callable[[Any, int, int], _Pointer[OrtStatus]]]  # 25, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, int since_version_start, int since_version_end)
+    KernelDefBuilder_SetExecutionProvider: _Field[Callable[[Any, bytes | None], _Pointer[OrtStatus]]]  # 26, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, const char* ep_name)
+    KernelDefBuilder_SetInputMemType: _Field[Callable[[Any, int, int], _Pointer[OrtStatus]]]  # 27, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, size_t input_index, OrtMemType mem_type)
+    KernelDefBuilder_SetOutputMemType: _Field[Callable[[Any, int, int], _Pointer[OrtStatus]]]  # 28, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, size_t output_index, OrtMemType mem_type)
+    KernelDefBuilder_AddTypeConstraint: _Field[Callable[[Any, bytes | None, Any, int], _Pointer[OrtStatus]]]  # 29, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, const char* arg_name, const OrtDataType* const* types, size_t num_types)
+    KernelDefBuilder_AddInputOutputAliases: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 30, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, const int* input_indices, const int* output_indices, size_t num_io_indices)
+    KernelDefBuilder_AddInputOutputMutableAliases: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 31, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, const int* input_indices, const int* output_indices, size_t num_io_indices)
+    KernelDefBuilder_Build: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 32, since 1.24: OrtStatus* (OrtKernelDefBuilder* kernel_def_builder, OrtKernelDef** kernel_def_out)
+    ReleaseKernelDef: _Field[Callable[[Any], None]]  # 33, since 1.24: void (OrtKernelDef* input)
+    KernelDef_GetOperatorType: _Field[Callable[[Any], bytes | None]]  # 34, since 1.24: const char* (const OrtKernelDef* kernel_def)
+    KernelDef_GetDomain: _Field[Callable[[Any], bytes | None]]  # 35, since 1.24: const char* (const OrtKernelDef* kernel_def)
+    KernelDef_GetSinceVersion: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 36, since 1.24: OrtStatus* (const OrtKernelDef* kernel_def, int* start_version, int* end_version)
+    KernelDef_GetExecutionProvider: _Field[Callable[[Any], bytes | None]]  # 37, since 1.24: const char* (const OrtKernelDef* kernel_def)
+    KernelDef_GetInputMemType: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 38, since 1.24: OrtStatus* (const OrtKernelDef* kernel_def, size_t input_index, OrtMemType* mem_type)
+    KernelDef_GetOutputMemType: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 39, since 1.24: OrtStatus* (const OrtKernelDef* kernel_def, size_t output_index, OrtMemType* mem_type)
+    GetTensorDataType: _Field[Callable[[int, Any], _Pointer[OrtStatus]]]  # 40, since 1.24: OrtStatus* (ONNXTensorElementDataType elem_type, const OrtDataType** out)
+    EpGraphSupportInfo_LookUpKernel: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 41, since 1.24: OrtStatus* (OrtEpGraphSupportInfo* graph_support_info, const OrtNode* node, const OrtKernelDef** out_kernel_def)
+    SharedPrePackedWeightCache_StoreWeightData: _Field[Callable[[Any, Any, Any, int], _Pointer[OrtStatus]]]  # 42, since 1.24: OrtStatus* (OrtSharedPrePackedWeightCache* prepacked_weight_cache, void** buffer_data_ptrs, size_t* buffer_data_sizes, size_t num_buffers)
+    KernelInfo_GetEp: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 43, since 1.24: OrtStatus* (const OrtKernelInfo* info, const OrtEp** ep)
+    DeviceEpIncompatibilityDetails_SetDetails: _Field[Callable[[Any, int, int, bytes | None], _Pointer[OrtStatus]]]  # 44, since 1.24: OrtStatus* (OrtDeviceEpIncompatibilityDetails* details, uint32_t reasons_bitmask, int32_t error_code, const char* notes)
+    CreateIfKernel: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 45, since 1.24: OrtStatus* (const OrtKernelInfo* kernel_info, OrtKernelImpl** kernel_out)
+    CreateLoopKernel: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 46, since 1.24: OrtStatus* (const OrtKernelInfo* kernel_info, OrtLoopKernelHelper* helper, OrtKernelImpl** kernel_out)
+    CreateScanKernel: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 47, since 1.24: OrtStatus* (const OrtKernelInfo* kernel_info, OrtScanKernelHelper* helper, OrtKernelImpl** kernel_out)
+    ReleaseKernelImpl: _Field[Callable[[Any], None]]  # 48, since 1.24: void (OrtKernelImpl* input)
+    GetEnvConfigEntries: _Field[Callable[[Any], _Pointer[OrtStatus]]]  # 49, since 1.24: OrtStatus* (OrtKeyValuePairs** config_entries)
+    GetOpSchema: _Field[Callable[[bytes | None, int, bytes | None, Any], _Pointer[OrtStatus]]]  # 50, since 1.25: OrtStatus* (const char* name, int max_inclusive_version, const char* domain, OrtOpSchema** out_schema)
+    ReleaseOpSchema: _Field[Callable[[Any], None]]  # 51, since 1.25: void (OrtOpSchema* input)
+    OpSchema_GetSinceVersion: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 52, since 1.25: OrtStatus* (const OrtOpSchema* schema, int* out)
+    OpSchema_GetNumInputs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 53, since 1.25: OrtStatus* (const OrtOpSchema* schema, size_t* out)
+    OpSchema_GetInputName: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 54, since 1.25: OrtStatus* (const OrtOpSchema* schema, size_t index, const char** out)
+    OpSchema_GetInputTypeConstraint: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 55, since 1.25: OrtStatus* (const OrtOpSchema* schema, size_t index, const OrtOpSchemaTypeConstraint** out)
+    OpSchema_GetNumOutputs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 56, since 1.25: OrtStatus* (const OrtOpSchema* schema, size_t* out)
+    OpSchema_GetOutputName: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 57, since 1.25: OrtStatus* (const OrtOpSchema* schema, size_t index, const char** out)
+    OpSchema_GetOutputTypeConstraint: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 58, since 1.25: OrtStatus* (const OrtOpSchema* schema, size_t index, const OrtOpSchemaTypeConstraint** out)
+    OpSchema_GetTypeConstraintCount: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 59, since 1.25: OrtStatus* (const OrtOpSchema* schema, size_t* out)
+    OpSchema_GetTypeConstraint: _Field[Callable[[Any, int, Any], _Pointer[OrtStatus]]]  # 60, since 1.25: OrtStatus* (const OrtOpSchema* schema, size_t index, const OrtOpSchemaTypeConstraint** out)
+    OpSchemaTypeConstraint_GetTypeParamName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 61, since 1.25: OrtStatus* (const OrtOpSchemaTypeConstraint* type_constraint, const char** out)
+    OpSchemaTypeConstraint_GetAllowedTypes: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 62, since 1.25: OrtStatus* (const OrtOpSchemaTypeConstraint* type_constraint, const char* const** out_types, size_t* num_types)
+    OpSchemaTypeConstraint_GetInputIndices: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 63, since 1.25: OrtStatus* (const OrtOpSchemaTypeConstraint* type_constraint, const size_t** out_indices, size_t* count)
+    OpSchemaTypeConstraint_GetOutputIndices: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 64, since 1.25: OrtStatus* (const OrtOpSchemaTypeConstraint* type_constraint, const size_t** out_indices, size_t* count)
+    CreateProfilingEvent: _Field[Callable[[int, int, int, bytes | None, int, int, Any, Any, int, Any], _Pointer[OrtStatus]]]  # 65, since 1.25: OrtStatus* (OrtProfilingEventCategory category, int32_t process_id, int32_t thread_id, const char* event_name, int64_t timestamp_us, int64_t duration_us, const char* const* arg_keys, const char* const* arg_values, size_t num_args, OrtProfilingEvent** out)
+    ReleaseProfilingEvent: _Field[Callable[[Any], None]]  # 66, since 1.25: void (OrtProfilingEvent* input)
+    ProfilingEvent_GetCategory: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 67, since 1.25: OrtStatus* (const OrtProfilingEvent* event, OrtProfilingEventCategory* out)
+    ProfilingEvent_GetName: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 68, since 1.25: OrtStatus* (const OrtProfilingEvent* event, const char** out)
+    ProfilingEvent_GetTimestampUs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 69, since 1.25: OrtStatus* (const OrtProfilingEvent* event, int64_t* out)
+    ProfilingEvent_GetDurationUs: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 70, since 1.25: OrtStatus* (const OrtProfilingEvent* event, int64_t* out)
+    ProfilingEvent_GetArgValue: _Field[Callable[[Any, bytes | None, Any], _Pointer[OrtStatus]]]  # 71, since 1.25: OrtStatus* (const OrtProfilingEvent* event, const char* key, const char** out)
+    ProfilingEventsContainer_AddEvents: _Field[Callable[[Any, Any, int], _Pointer[OrtStatus]]]  # 72, since 1.25: OrtStatus* (OrtProfilingEventsContainer* events_container, const OrtProfilingEvent* const* events, size_t num_events)
+    SessionOptionsGetWeightlessSourceModelBuffer: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 73, since 1.29: OrtStatus* (const OrtSessionOptions* session_options, const void** source_model_data, size_t* source_model_data_length)
+    SessionOptionsGetEpContextConfig: _Field[Callable[[Any, Any], _Pointer[OrtStatus]]]  # 74, since 1.31: OrtStatus* (const OrtSessionOptions* options, OrtEpContextConfig** config)
+    ReleaseEpContextConfig: _Field[Callable[[Any], None]]  # 75, since 1.31: void (OrtEpContextConfig* input)
+    EpContextConfigGetEpContextDataReadFunc: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 76, since 1.31: OrtStatus* (const OrtEpContextConfig* config, OrtReadNamedBufferFunc* read_func, void** state)
+    EpContextConfigGetEpContextDataWriteFunc: _Field[Callable[[Any, Any, Any], _Pointer[OrtStatus]]]  # 77, since 1.31: OrtStatus* (const OrtEpContextConfig* config, OrtWriteNamedBufferFunc* write_func, void** state)
+    SessionOptionsGetEpCacheDataFuncs: _Field[Callable[[Any, Any, Any, Any], _Pointer[OrtStatus]]]  # 78, proposed: OrtStatus* (const OrtSessionOptions* options, OrtReadNamedBufferFunc* read_func, OrtWriteNamedBufferFunc* write_func, void** state)
 
 class OrtEp(Structure):
-    ort_version_supported: int  # 0, since 1.22
-    GetName: Callable[[Any], bytes | None]  # 1, since 1.22 (this_ptr)
-    GetCapability: Callable[[Any, Any, Any], Any]  # 2, since 1.23 (this_ptr, graph, graph_support_info)
-    Compile: Callable[[Any, Any, Any, int, Any, Any], Any]  # 3, since 1.23 (this_ptr, graphs, fused_nodes, count, node_compute_infos, ep_context_nodes)
-    ReleaseNodeComputeInfos: Callable[[Any, Any, int], None]  # 4, since 1.23 (this_ptr, node_compute_infos, num_node_compute_infos)
-    GetPreferredDataLayout: Callable[[Any, Any], Any]  # 5, since 1.23 (this_ptr, preferred_data_layout)
-    ShouldConvertDataLayoutForOp: Callable[[Any, bytes | None, bytes | None, int, Any], Any]  # 6, since 1.23 (this_ptr, domain, op_type, target_data_layout, should_convert)
-    SetDynamicOptions: Callable[[Any, Any, Any, int], Any]  # 7, since 1.23 (this_ptr, option_keys, option_values, num_options)
-    OnRunStart: Callable[[Any, Any], Any]  # 8, since 1.23 (this_ptr, run_options)
-    OnRunEnd: Callable[[Any, Any, bool], Any]  # 9, since 1.23 (this_ptr, run_options, sync_stream)
-    CreateAllocator: Callable[[Any, Any, Any], Any]  # 10, since 1.23 (this_ptr, memory_info, allocator)
-    CreateSyncStreamForDevice: Callable[[Any, Any, Any], Any]  # 11, since 1.23 (this_ptr, memory_device, stream)
-    GetCompiledModelCompatibilityInfo: Callable[[Any, Any], bytes | None]  # 12, since 1.23 (this_ptr, graph)
-    GetKernelRegistry: Callable[[Any, Any], Any]  # 13, since 1.24 (this_ptr, kernel_registry)
-    IsConcurrentRunSupported: Callable[[Any, Any], Any]  # 14, since 1.24 (this_ptr, is_supported)
-    Sync: Callable[[Any], Any]  # 15, since 1.25 (this_ptr)
-    CreateProfiler: Callable[[Any, Any], Any]  # 16, since 1.25 (this_ptr, profiler)
-    IsGraphCaptureEnabled: Callable[[Any], bool]  # 17, since 1.26 (this_ptr)
-    IsGraphCaptured: Callable[[Any, int], bool]  # 18, since 1.26 (this_ptr, graph_annotation_id)
-    ReplayGraph: Callable[[Any, int], Any]  # 19, since 1.26 (this_ptr, graph_annotation_id)
-    GetGraphCaptureNodeAssignmentPolicy: Callable[[Any], int]  # 20, since 1.26 (this_ptr)
-    GetAvailableResource: Callable[[Any, Any], Any]  # 21, since 1.26 (this_ptr, available)
-    OnSessionInitializationEnd: Callable[[Any], Any]  # 22, since 1.27 (this_ptr)
-    GetDefaultMemoryDevice: Callable[[Any, Any], Any]  # 23, since 1.27 (this_ptr, device)
-    ReleaseCapturedGraph: Callable[[Any, int], Any]  # 24, since 1.27 (this_ptr, graph_annotation_id)
-    GetWeightlessSupport: Callable[[Any, Any], Any]  # 25, since 1.29 (this_ptr, support)
-    GetEpContextDataCallbackSupport: Callable[[Any, Any], Any]  # 26, since 1.31 (this_ptr, flags)
-    GetEpCacheDataCallbackSupport: Callable[[Any, Any], Any]  # 27, proposed (this_ptr, flags)
+    ort_version_supported: _Field[int]  # 0, since 1.22
+    GetName: _Field[Callable[[Any], int | None]]  # 1, since 1.22: const char* (const OrtEp* this_ptr)
+    GetCapability: _Field[Callable[[Any, Any, Any], int | None]]  # 2, since 1.23: OrtStatus* (OrtEp* this_ptr, const OrtGraph* graph, OrtEpGraphSupportInfo* graph_support_info)
+    Compile: _Field[Callable[[Any, Any, Any, int, Any, Any], int | None]]  # 3, since 1.23: OrtStatus* (OrtEp* this_ptr, const OrtGraph** graphs, const OrtNode** fused_nodes, size_t count, OrtNodeComputeInfo** node_compute_infos, OrtNode** ep_context_nodes)
+    ReleaseNodeComputeInfos: _Field[Callable[[Any, Any, int], None]]  # 4, since 1.23: void (OrtEp* this_ptr, OrtNodeComputeInfo** node_compute_infos, size_t num_node_compute_infos)
+    GetPreferredDataLayout: _Field[Callable[[Any, Any], int | None]]  # 5, since 1.23: OrtStatus* (OrtEp* this_ptr, OrtEpDataLayout* preferred_data_layout)
+    ShouldConvertDataLayoutForOp: _Field[Callable[[Any, bytes | None, bytes | None, int, Any], int | None]]  # 6, since 1.23: OrtStatus* (OrtEp* this_ptr, const char* domain, const char* op_type, OrtEpDataLayout target_data_layout, int* should_convert)
+    SetDynamicOptions: _Field[Callable[[Any, Any, Any, int], int | None]]  # 7, since 1.23: OrtStatus* (OrtEp* this_ptr, const char* const* option_keys, const char* const* option_values, size_t num_options)
+    OnRunStart: _Field[Callable[[Any, Any], int | None]]  # 8, since 1.23: OrtStatus* (OrtEp* this_ptr, const OrtRunOptions* run_options)
+    OnRunEnd: _Field[Callable[[Any, Any, bool], int | None]]  # 9, since 1.23: OrtStatus* (OrtEp* this_ptr, const OrtRunOptions* run_options, bool sync_stream)
+    CreateAllocator: _Field[Callable[[Any, Any, Any], int | None]]  # 10, since 1.23: OrtStatus* (OrtEp* this_ptr, const OrtMemoryInfo* memory_info, OrtAllocator** allocator)
+    CreateSyncStreamForDevice: _Field[Callable[[Any, Any, Any], int | None]]  # 11, since 1.23: OrtStatus* (OrtEp* this_ptr, const OrtMemoryDevice* memory_device, OrtSyncStreamImpl** stream)
+    GetCompiledModelCompatibilityInfo: _Field[Callable[[Any, Any], int | None]]  # 12, since 1.23: const char* (OrtEp* this_ptr, const OrtGraph* graph)
+    GetKernelRegistry: _Field[Callable[[Any, Any], int | None]]  # 13, since 1.24: OrtStatus* (OrtEp* this_ptr, const OrtKernelRegistry** kernel_registry)
+    IsConcurrentRunSupported: _Field[Callable[[Any, Any], int | None]]  # 14, since 1.24: OrtStatus* (OrtEp* this_ptr, bool* is_supported)
+    Sync: _Field[Callable[[Any], int | None]]  # 15, since 1.25: OrtStatus* (OrtEp* this_ptr)
+    CreateProfiler: _Field[Callable[[Any, Any], int | None]]  # 16, since 1.25: OrtStatus* (OrtEp* this_ptr, OrtEpProfilerImpl** profiler)
+    IsGraphCaptureEnabled: _Field[Callable[[Any], bool]]  # 17, since 1.26: bool (const OrtEp* this_ptr)
+    IsGraphCaptured: _Field[Callable[[Any, int], bool]]  # 18, since 1.26: bool (const OrtEp* this_ptr, int graph_annotation_id)
+    ReplayGraph: _Field[Callable[[Any, int], int | None]]  # 19, since 1.26: OrtStatus* (OrtEp* this_ptr, int graph_annotation_id)
+    GetGraphCaptureNodeAssignmentPolicy: _Field[Callable[[Any], int]]  # 20, since 1.26: OrtGraphCaptureNodeAssignmentPolicy (const OrtEp* this_ptr)
+    GetAvailableResource: _Field[Callable[[Any, Any], int | None]]  # 21, since 1.26: OrtStatus* (const OrtEp* this_ptr, OrtResourceCount* available)
+    OnSessionInitializationEnd: _Field[Callable[[Any], int | None]]  # 22, since 1.27: OrtStatus* (OrtEp* this_ptr)
+    GetDefaultMemoryDevice: _Field[Callable[[Any, Any], int | None]]  # 23, since 1.27: OrtStatus* (const OrtEp* this_ptr, const OrtMemoryDevice** device)
+    ReleaseCapturedGraph: _Field[Callable[[Any, int], int | None]]  # 24, since 1.27: OrtStatus* (OrtEp* this_ptr, int graph_annotation_id)
+    GetWeightlessSupport: _Field[Callable[[Any, Any], int | None]]  # 25, since 1.29: OrtStatus* (const OrtEp* this_ptr, OrtWeightlessSupport* support)
+    GetEpContextDataCallbackSupport: _Field[Callable[[Any, Any], int | None]]  # 26, since 1.31: OrtStatus* (const OrtEp* this_ptr, uint32_t* flags)
+    GetEpCacheDataCallbackSupport: _Field[Callable[[Any, Any], int | None]]  # 27, proposed: OrtStatus* (const OrtEp* this_ptr, uint32_t* flags)
 
 class OrtEpFactory(Structure):
-    ort_version_supported: int  # 0, since 1.22
-    GetName: Callable[[Any], bytes | None]  # 1, since 1.22 (this_ptr)
-    GetVendor: Callable[[Any], bytes | None]  # 2, since 1.22 (this_ptr)
-    GetSupportedDevices: Callable[[Any, Any, int, Any, int, Any], Any]  # 3, since 1.22 (this_ptr, devices, num_devices, ep_devices, max_ep_devices, num_ep_devices)
-    CreateEp: Callable[[Any, Any, Any, int, Any, Any, Any], Any]  # 4, since 1.22 (this_ptr, devices, ep_metadata_pairs, num_devices, session_options, logger, ep)
-    ReleaseEp: Callable[[Any, Any], None]  # 5, since 1.22 (this_ptr, ep)
-    GetVendorId: Callable[[Any], int]  # 6, since 1.23 (this_ptr)
-    GetVersion: Callable[[Any], bytes | None]  # 7, since 1.23 (this_ptr)
-    ValidateCompiledModelCompatibilityInfo: Callable[[Any, Any, int, bytes | None, Any], Any]  # 8, since 1.23 (this_ptr, devices, num_devices, compatibility_info, model_compatibility)
-    CreateAllocator: Callable[[Any, Any, Any, Any], Any]  # 9, since 1.23 (this_ptr, memory_info, allocator_options, allocator)
-    ReleaseAllocator: Callable[[Any, Any], None]  # 10, since 1.23 (this_ptr, allocator)
-    CreateDataTransfer: Callable[[Any, Any], Any]  # 11, since 1.23 (this_ptr, data_transfer)
-    IsStreamAware: Callable[[Any], bool]  # 12, since 1.23 (this_ptr)
-    CreateSyncStreamForDevice: Callable[[Any, Any, Any, Any], Any]  # 13, since 1.23 (this_ptr, memory_device, stream_options, stream)
-    GetHardwareDeviceIncompatibilityDetails: Callable[[Any, Any, Any], Any]  # 14, since 1.24 (this_ptr, hw, details)
-    CreateExternalResourceImporterForDevice: Callable[[Any, Any, Any], Any]  # 15, since 1.24 (this_ptr, ep_device, out_importer)
-    GetNumCustomOpDomains: Callable[[Any, Any], Any]  # 16, since 1.24 (this_ptr, num_domains)
-    GetCustomOpDomains: Callable[[Any, Any, int], Any]  # 17, since 1.24 (this_ptr, domains, num_domains)
-    InitGraphicsInterop: Callable[[Any, Any, Any], Any]  # 18, since 1.25 (this_ptr, ep_device, config)
-    DeinitGraphicsInterop: Callable[[Any, Any], Any]  # 19, since 1.25 (this_ptr, ep_device)
-    SelectBestModelCandidate: Callable[[Any, Any, Any, int, Any, Any], Any]  # 20, since 1.28 (this_ptr, device, candidates, num_candidates, session_options, selected_index)
-    placeholder_21: Any  # 21, since 1.32
+    ort_version_supported: _Field[int]  # 0, since 1.22
+    GetName: _Field[Callable[[Any], int | None]]  # 1, since 1.22: const char* (const OrtEpFactory* this_ptr)
+    GetVendor: _Field[Callable[[Any], int | None]]  # 2, since 1.22: const char* (const OrtEpFactory* this_ptr)
+    GetSupportedDevices: _Field[Callable[[Any, Any, int, Any, int, Any], int | None]]  # 3, since 1.22: OrtStatus* (OrtEpFactory* this_ptr, const OrtHardwareDevice* const* devices, size_t num_devices, OrtEpDevice** ep_devices, size_t max_ep_devices, size_t* num_ep_devices)
+    CreateEp: _Field[Callable[[Any, Any, Any, int, Any, Any, Any], int | None]]  # 4, since 1.22: OrtStatus* (OrtEpFactory* this_ptr, const OrtHardwareDevice* const* devices, const OrtKeyValuePairs* const* ep_metadata_pairs, size_t num_devices, const OrtSessionOptions* session_options, const OrtLogger* logger, OrtEp** ep)
+    ReleaseEp: _Field[Callable[[Any, Any], None]]  # 5, since 1.22: void (OrtEpFactory* this_ptr, OrtEp* ep)
+    GetVendorId: _Field[Callable[[Any], int]]  # 6, since 1.23: uint32_t (const OrtEpFactory* this_ptr)
+    GetVersion: _Field[Callable[[Any], int | None]]  # 7, since 1.23: const char* (const OrtEpFactory* this_ptr)
+    ValidateCompiledModelCompatibilityInfo: _Field[Callable[[Any, Any, int, bytes | None, Any], int | None]]  # 8, since 1.23: OrtStatus* (OrtEpFactory* this_ptr, const OrtHardwareDevice* const* devices, size_t num_devices, const char* compatibility_info, OrtCompiledModelCompatibility* model_compatibility)
+    CreateAllocator: _Field[Callable[[Any, Any, Any, Any], int | None]]  # 9, since 1.23: OrtStatus* (OrtEpFactory* this_ptr, const OrtMemoryInfo* memory_info, const OrtKeyValuePairs* allocator_options, OrtAllocator** allocator)
+    ReleaseAllocator: _Field[Callable[[Any, Any], None]]  # 10, since 1.23: void (OrtEpFactory* this_ptr, OrtAllocator* allocator)
+    CreateDataTransfer: _Field[Callable[[Any, Any], int | None]]  # 11, since 1.23: OrtStatus* (OrtEpFactory* this_ptr, OrtDataTransferImpl** data_transfer)
+    IsStreamAware: _Field[Callable[[Any], bool]]  # 12, since 1.23: bool (const OrtEpFactory* this_ptr)
+    CreateSyncStreamForDevice: _Field[Callable[[Any, Any, Any, Any], int | None]]  # 13, since 1.23: OrtStatus* (OrtEpFactory* this_ptr, const OrtMemoryDevice* memory_device, const OrtKeyValuePairs* stream_options, OrtSyncStreamImpl** stream)
+    GetHardwareDeviceIncompatibilityDetails: _Field[Callable[[Any, Any, Any], int | None]]  # 14, since 1.24: OrtStatus* (OrtEpFactory* this_ptr, const OrtHardwareDevice* hw, OrtDeviceEpIncompatibilityDetails* details)
+    CreateExternalResourceImporterForDevice: _Field[Callable[[Any, Any, Any], int | None]]  # 15, since 1.24: OrtStatus* (OrtEpFactory* this_ptr, const OrtEpDevice* ep_device, OrtExternalResourceImporterImpl** out_importer)
+    GetNumCustomOpDomains: _Field[Callable[[Any, Any], int | None]]  # 16, since 1.24: OrtStatus* (OrtEpFactory* this_ptr, size_t* num_domains)
+    GetCustomOpDomains: _Field[Callable[[Any, Any, int], int | None]]  # 17, since 1.24: OrtStatus* (OrtEpFactory* this_ptr, OrtCustomOpDomain** domains, size_t num_domains)
+    InitGraphicsInterop: _Field[Callable[[Any, Any, Any], int | None]]  # 18, since 1.25: OrtStatus* (OrtEpFactory* this_ptr, const OrtEpDevice* ep_device, const OrtGraphicsInteropConfig* config)
+    DeinitGraphicsInterop: _Field[Callable[[Any, Any], int | None]]  # 19, since 1.25: OrtStatus* (OrtEpFactory* this_ptr, const OrtEpDevice* ep_device)
+    SelectBestModelCandidate: _Field[Callable[[Any, Any, Any, int, Any, Any], int | None]]  # 20, since 1.28: OrtStatus* (OrtEpFactory* this_ptr, const OrtHardwareDevice* device, const OrtKeyValuePairs* const* candidates, size_t num_candidates, const OrtSessionOptions* session_options, size_t* selected_index)
+    placeholder_21: _Field[int | None]  # 21, placeholder since 1.32: not to be called

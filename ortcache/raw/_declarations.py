@@ -9,7 +9,10 @@
 #   onnxruntime_run_options_config_keys.h sha256 973037c14b0f1af0854ae25cd676776f79dbcfd2a6791f6ee17a5374c2a62550
 #   onnxruntime_session_options_config_keys.h sha256 febf1052ee15e56ce136c41d028938d04b3e217bd4820dcafcb9bcd0f4f2c5ea
 #   ort_additions.h sha256 deb9d1fc947e49ced930dd651ec85f80962e31eb704503e55f6d34f0d7804324
-"""The declarations as C type text. Rows are (name, since, type) or (name, since, result, parameters)."""
+"""The declarations as C type text.
+
+Rows are (name, since, type) or (name, since, result, parameters).
+"""
 
 from __future__ import annotations
 
