@@ -51,8 +51,10 @@ def _read(output: str, end: str | None, noise: str) -> dict[str, dict[str, Any]]
         except ValueError:  # cut short by the end of the process
             continue
         stages[name] = {} if kind == "begin" else {"found" if kind == "done" else "failed": rest[0]}
+    unfinished = next((name for name, stage in stages.items() if not stage), None)
+    if end is None and unfinished is not None:
+        end = "ended the process without a word"
     if end is not None:
         last = noise.strip().splitlines()[-1:]
-        name = next((name for name, stage in stages.items() if not stage), "end")
-        stages[name] = {"failed": ": ".join([end, *last]), "ended": True}
+        stages[unfinished or "end"] = {"failed": ": ".join([end, *last]), "ended": True}
     return stages

@@ -23,6 +23,7 @@ KNOWN = {
     "npm": "npm on PATH",
     "onnxruntime": "the onnxruntime module",
     "models": "real models from a PyPI package",
+    "linux": "Linux",
 }
 
 

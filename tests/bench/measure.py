@@ -1,0 +1,61 @@
+"""Two things timed in turn, so that whatever else the machine does hits both alike."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["Row", "alternate", "calls", "child"]
+
+
+@dataclass
+class Row:
+    """One line of the table; ``goal`` is the highest ratio of ours to theirs that is good, None where none is set."""
+
+    what: str
+    ours: str
+    theirs: str
+    ratio: float
+    goal: float | None = None
+
+
+def alternate(ours: Callable[[], float], theirs: Callable[[], float], rounds: int) -> tuple[float, float, float]:
+    """The medians of what both give, and the median of the ratios of each round."""
+    pairs = []
+    for turn in range(rounds):
+        if turn % 2:
+            second = theirs()
+            pairs.append((ours(), second))
+        else:
+            pairs.append((ours(), theirs()))
+    mine, others = zip(*pairs, strict=True)
+    return statistics.median(mine), statistics.median(others), statistics.median(a / b for a, b in pairs)
+
+
+def calls(function: Callable[[], object], times: int) -> Callable[[], float]:
+    """Gives the seconds that one call takes, over ``times`` calls."""
+    repeated = range(times)
+
+    def measure() -> float:
+        gc.disable()
+        start = time.perf_counter()
+        for _ in repeated:
+            function()
+        seconds = time.perf_counter() - start
+        gc.enable()
+        return seconds / times
+
+    return measure
+
+
+def child(code: str, *args: str) -> str:
+    """What a fresh interpreter prints for the code."""
+    done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{code!r} failed: {done.stderr}")
+    return done.stdout.strip()

@@ -1,0 +1,77 @@
+"""What every command has in common: usage, exit codes, errors in one line, quiet ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ortcache
+from ortcache.cli import abi_ls, main
+
+from ..support.cli import run
+from ..support.oracles import ROOT, need
+
+
+def test_version_is_the_package_s() -> None:
+    assert run("--version").out == f"ortcache {ortcache.__version__}\n"
+
+
+def test_help_names_every_command_and_the_exit_codes() -> None:
+    said = run("--help").out
+    for word in ("demo", "doctor", "abi", "exit codes", "ORTCACHE_LIBRARY"):
+        assert word in said
+
+
+@pytest.mark.parametrize("command", [("demo",), ("doctor",), ("abi",), ("abi", "ls"), ("abi", "show"), ("abi", "diff")])
+def test_every_command_has_help(command: tuple[str, ...]) -> None:
+    result = run(*command, "--help")
+    assert result.code == 0 and result.out.startswith(f"usage: ortcache {' '.join(command)}")
+
+
+@pytest.mark.parametrize("args", [(), ("nonsense",), ("abi",), ("abi", "ls", "nonsense"), ("demo", "extra")])
+def test_wrong_usage_exits_2_and_says_what_is_right(args: tuple[str, ...]) -> None:
+    result = run(*args)
+    assert (result.code, result.out) == (2, "")
+    assert "usage: ortcache" in result.err
+
+
+def test_an_error_is_one_line_without_a_traceback(tmp_path: Path) -> None:
+    result = run("demo", "--library", str(tmp_path / "none.so"))
+    assert (result.code, result.out) == (1, "")
+    assert result.err == f"ortcache: path given: there is no file {tmp_path / 'none.so'}\n"
+
+
+def test_a_reader_that_leaves_early_ends_the_command_quietly() -> None:
+    need("linux", sys.platform.startswith("linux"))
+    command = [sys.executable, "-m", "ortcache", "abi", "show", "OrtApi"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_a_full_disk_is_one_line() -> None:
+    need("linux", Path("/dev/full").exists())
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "ortcache", "abi", "ls"]
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("ortcache: ") and done.stderr.count("\n") == 1
+
+
+def test_a_name_that_the_terminal_cannot_show_is_escaped() -> None:
+    result = run("abi", "show", "Größe", PYTHONIOENCODING="ascii")
+    assert result.code == 2 and "Gr\\xf6\\xdfe" in result.err
+
+
+def test_control_c_ends_quietly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(_args: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(abi_ls, "_run", interrupted)
+    assert main(["abi", "ls"]) == 130
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,130 @@
+"""``ortcache doctor``: all that a bug report needs, whatever is broken."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ortcache
+from ortcache.cli import probing
+
+from ..support.cli import library, run, shadow
+from ..support.oracles import compiler, need
+
+
+def _doctor(code: int, *args: str, path: Path | None = None, **environment: str) -> Any:
+    result = run("doctor", "--json", *args, path=path, **environment)
+    assert result.code == code, result.out + result.err
+    assert result.err == ""
+    return json.loads(result.out)
+
+
+def _fatal(document: Any) -> str:
+    """The one finding because of which no inference is possible, with what to do."""
+    assert document["inference_possible"] is False
+    (finding,) = [f for f in document["findings"] if f["fatal"]]
+    return f"{finding['what']} {finding['do']}"
+
+
+def _built(tmp_path: Path, body: str) -> Path:
+    """A library that does something when it is loaded."""
+    source, target = tmp_path / "bad.c", tmp_path / "libonnxruntime.so"
+    source.write_text(
+        f"#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) void f(void) {{ {body} }}"
+    )
+    subprocess.run([compiler(), "-shared", "-fPIC", "-o", str(target), str(source)], check=True)
+    return target
+
+
+def test_a_healthy_installation_has_everything_that_a_report_needs() -> None:
+    path = library()
+    document = _doctor(0)
+    assert document["ortcache"] == ortcache.__version__
+    assert document["executable"] == sys.executable
+    assert document["stages"]["find"]["found"]["path"] == str(path)
+    assert document["stages"]["images"]["found"] == [str(path)]
+    assert "CPUExecutionProvider" in document["stages"]["providers"]["found"]
+    assert document["stages"]["inference"]["found"]["equal"] is True
+    assert document["packages"]["numpy"] and document["onnxruntime_packages"]
+    assert document["inference_possible"] is True
+    text = run("doctor").out
+    for said in (str(path), "API version", "CPUExecutionProvider", "inference works", sys.executable):
+        assert said in text
+
+
+def test_without_a_library_it_names_the_places_and_what_to_install(tmp_path: Path) -> None:
+    said = _fatal(_doctor(1, path=shadow(tmp_path, "onnxruntime")))
+    assert "no ONNX Runtime library was found" in said and "pip install onnxruntime" in said
+    text = run("doctor", path=tmp_path).out
+    assert text.endswith("no inference is possible\n") and "PROBLEM: " in text
+
+
+def test_a_file_that_is_no_library_is_named(tmp_path: Path) -> None:
+    (tmp_path / "libonnxruntime.so").write_text("not a library")
+    document = _doctor(1, ORTCACHE_LIBRARY=str(tmp_path))
+    assert str(tmp_path / "libonnxruntime.so") in _fatal(document)
+    assert document["environment"] == {"ORTCACHE_LIBRARY": str(tmp_path)}
+
+
+def test_a_library_that_kills_the_process_is_reported(tmp_path: Path) -> None:
+    said = _fatal(_doctor(1, "--library", str(_built(tmp_path, "abort();"))))
+    assert said.startswith("the load stage ended the process with SIGABRT") and "ORTCACHE_LIBRARY" in said
+
+
+def test_a_library_that_ends_the_process_in_silence_is_reported(tmp_path: Path) -> None:
+    for body, end in (("_exit(0);", "ended the process without a word"), ("_exit(7);", "exit code 7")):
+        assert end in _fatal(_doctor(1, "--library", str(_built(tmp_path, body))))
+
+
+def test_a_library_that_hangs_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "_TIMEOUT", 3)
+    stages = probing.probe(str(_built(tmp_path, "sleep(60);")))
+    assert stages["load"] == {"failed": "gave no answer in 3 seconds", "ended": True}
+
+
+def test_what_a_library_prints_does_not_get_into_the_report(tmp_path: Path) -> None:
+    body = 'if (write(1, "[\\"done\\", \\"inference\\", 1]\\n", 25)) {}'
+    document = _doctor(1, "--library", str(_built(tmp_path, body)))
+    assert "inference" not in document["stages"]
+    assert "does not export OrtGetApiBase" in _fatal(document)
+
+
+def test_a_broken_numpy_is_named_and_the_rest_is_still_told(tmp_path: Path) -> None:
+    document = _doctor(1, path=shadow(tmp_path, "numpy", "raise ImportError('built for another Python')"))
+    said = _fatal(document)
+    assert "built for another Python" in said and "--force-reinstall numpy" in said
+    assert document["stages"]["load"]["found"]["version"]
+
+
+def test_several_onnxruntime_packages_at_once_are_a_finding_but_not_fatal(tmp_path: Path) -> None:
+    for name in ("onnxruntime-gpu", "onnxruntime-ep-thing"):
+        info = tmp_path / f"{name.replace('-', '_')}-1.2.3.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2.3\n")
+    (tmp_path / "onnxruntime_gpu-1.2.3.dist-info" / "RECORD").write_text("onnxruntime/__init__.py,,\n")
+    library()
+    document = _doctor(0, path=tmp_path)
+    assert set(document["onnxruntime_packages"]) >= {"onnxruntime-gpu"}
+    assert document["related_packages"]["onnxruntime-ep-thing"] == "1.2.3"
+    (finding,) = document["findings"]
+    assert "onnxruntime-gpu 1.2.3" in finding["what"] and "pip uninstall" in finding["do"]
+
+
+def test_another_image_in_the_process_is_a_finding(tmp_path: Path) -> None:
+    need("linux", sys.platform.startswith("linux"))
+    other = tmp_path / "libonnxruntime.so.1.0.0"
+    other.write_bytes(_built(tmp_path, "").read_bytes())
+    document = _doctor(0, "--library", str(library()), LD_PRELOAD=str(other))
+    (finding,) = document["findings"]
+    assert str(other) in finding["what"] and "LD_PRELOAD" in finding["do"]
+
+
+def test_secrets_in_the_environment_stay_out_of_the_report() -> None:
+    library()
+    document = _doctor(0, ORTCACHE_STORE="redis://me:hunter2@host:6379/0", ORTCACHE_MAC_KEY="hunter2", OTHER="x")
+    assert document["environment"] == {"ORTCACHE_STORE": "redis://***@host:6379/0", "ORTCACHE_MAC_KEY": "***"}
