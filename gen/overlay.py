@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ def apply(base: Header, overlay: Overlay) -> tuple[Header, list[str]]:
             not continue the headers' table.
     """
     laying = _Laying(copy.deepcopy(base), overlay)
-    laying.declarations(parse(overlay.source, base))
+    laying.declarations(parse(overlay.source, _without_redeclared(base, overlay)))
     return laying.header, laying.notes
 
 
@@ -69,6 +69,22 @@ def generated_version(header: Header) -> int:
     """The highest since-version of any slot: what the bindings know of ORT."""
     versions = (m.since for r in header.records.values() for m in r.members if m.since is not None)
     return max(versions, default=header.api_version)
+
+
+def _without_redeclared(base: Header, overlay: Overlay) -> Header:
+    """What the overlay may build on. Its own enums and callback types are read first and compared after that."""
+    words = [token.text for token in overlay.source.tokens]
+    enums = {
+        name
+        for before, name, after in zip(words, words[1:], words[2:], strict=False)
+        if (before, after) == ("enum", "{")
+    }
+    pointers = {words[i + 1] for i in range(len(words) - 3) if words[i] == "*" and words[i + 2 : i + 4] == [")", "("]}
+    return replace(
+        base,
+        enums={name: enum for name, enum in base.enums.items() if name not in enums},
+        callbacks={name: callback for name, callback in base.callbacks.items() if name not in pointers},
+    )
 
 
 class _Laying:
@@ -177,7 +193,10 @@ class _Laying:
         elif entry.index is not None and entry.index < size:
             other = record.members[entry.index]
             if member.status != "placeholder":
-                raise OverlayError(f"{where} has index {entry.index}, but the imported headers hold {other.name} there")
+                raise OverlayError(
+                    f"{where} has index {entry.index}, but the imported headers hold {other.name} there: "
+                    "mend the overlay, or build without it"
+                )
             self.aside(what, f"call it {other.name}")
         elif entry.index is not None and entry.index > size:
             raise OverlayError(

@@ -75,10 +75,10 @@ def _record(
     before: Sequence[Header],
     notes: list[str],
 ) -> None:
-    sizes = _usable(record, version, measured_sizes, notes)
+    moved = [m.name for i, m in enumerate(record.members) if before and _moved(before[-1], record.name, m.name, i)]
+    sizes = {} if moved else _usable(record, version, measured_sizes, notes)
     record.since = floor = since_in(comments.last_before(record.coord)) if record.coord else None
     previous = record.coord.line if record.coord else 0
-    moved: list[str] = []
     for index, member in enumerate(record.members):
         said = None
         if member.coord:
@@ -87,10 +87,7 @@ def _record(
         measured = _measured(index, sizes)
         since = said if measured is None else measured
         known = [_known_member(h, record.name, member.name, index) for h in before]
-        quiet = since is None
-        if before and _moved(before[-1], record.name, member.name, index):
-            moved.append(member.name)
-            quiet = True
+        quiet = since is None or member.name in moved
         # In an append-only table nothing is older than what stands before it.
         guess = floor if since is None else since
         where = f"{record.name}.{member.name}"
