@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import threading
 from pathlib import Path
@@ -15,7 +14,8 @@ from .compile import compile_model
 from .device import EpDevice, ep_devices, register_ep_library, unregister_ep_library
 from .env import Environment
 from .options import SessionOptions
-from .run_options import RunOptions
+from .providers import available_providers
+from .run_options import LoraAdapter, RunOptions
 from .session import Session
 from .value import Value
 
@@ -67,7 +67,7 @@ class Runtime:
     ) -> None:
         self.native = native
         self._log_level = log_level
-        self._threads = {"intra_op_threads": intra_op_threads, "inter_op_threads": inter_op_threads}
+        self._threads = intra_op_threads, inter_op_threads
         self._env: Environment | None = None
         self._lock = threading.Lock()
 
@@ -99,7 +99,10 @@ class Runtime:
         """The environment, made on first use."""
         with self._lock:
             if self._env is None:
-                self._env = Environment(self.native, level=self._log_level, **self._threads)
+                intra, inter = self._threads
+                self._env = Environment(
+                    self.native, level=self._log_level, intra_op_threads=intra, inter_op_threads=inter
+                )
             return self._env
 
     def explain(self) -> str:
@@ -113,16 +116,13 @@ class Runtime:
 
     def providers(self) -> list[str]:
         """The names of the execution providers that this library was built with, best first."""
-        out, count = ctypes.POINTER(ctypes.POINTER(ctypes.c_char))(), ctypes.c_int()
-        self.api.GetAvailableProviders(ctypes.byref(out), ctypes.byref(count))
-        try:
-            return [ctypes.string_at(out[i]).decode() for i in range(count.value)]
-        finally:
-            self.api.ReleaseAvailableProviders(out, count)
+        return available_providers(self.native)
 
     def session_options(self, **settings: Any) -> SessionOptions:
         """New session options; keywords are properties of `SessionOptions`."""
-        return SessionOptions(self.native, **settings)
+        if self._threads != (None, None):
+            settings.setdefault("use_per_session_threads", False)  # that is what the shared pools are for
+        return SessionOptions(self.env, **settings)
 
     def session(
         self,
@@ -141,7 +141,7 @@ class Runtime:
 
     def run_options(self, **settings: Any) -> RunOptions:
         """New run options; keywords are properties of `RunOptions`."""
-        return RunOptions(self.native, **settings)
+        return RunOptions(self.env, **settings)
 
     def value(self, data: Any) -> Value:
         """An OrtValue over a numpy array (shared where its layout allows), or over anything numpy can make one of."""
@@ -159,9 +159,15 @@ class Runtime:
         """Undo `register_ep_library`. Close the sessions that use it first."""
         unregister_ep_library(self.env, name)
 
-    def compile_model(self, model: Any, options: SessionOptions | None = None, **settings: Any) -> bytes | None:
+    def compile_model(
+        self, model: Any, options: SessionOptions | None = None, output: Any = None, **settings: Any
+    ) -> bytes | None:
         """Compile a model ahead of time; see `ortcache.api.compile.compile_model`."""
-        return compile_model(self.env, model, options or self.session_options(), **settings)
+        return compile_model(self.env, model, options or self.session_options(), output, **settings)
+
+    def lora_adapter(self, source: str | os.PathLike[Any] | bytes | bytearray | memoryview) -> LoraAdapter:
+        """A LoRA adapter from a file or its bytes, for `RunOptions.add_active_adapter`."""
+        return LoraAdapter(self.env, source)
 
     def close(self) -> None:
         """Close the environment. What was made from it goes on until it is closed itself."""

@@ -50,8 +50,9 @@ class Session(Handle):
         options: SessionOptions,
     ) -> None:
         self.native = env.native
+        kept = options.keep_for_session()
         pointer, keep = create_session(env, model, options)
-        super().__init__(pointer, self.native.api.raw.ReleaseSession, parents=[env], keep=(options._record.kept, keep))
+        super().__init__(pointer, self.native.api.raw.ReleaseSession, parents=[env], keep=(kept, keep))
         self.inputs = self._infos("Input")
         self.outputs = self._infos("Output")
         self.overridable_initializers = self._infos("OverridableInitializer")
