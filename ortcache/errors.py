@@ -9,6 +9,7 @@
     │   └── ProposedFunctionError no released library has it
     ├── OrtError                  ONNX Runtime reported a failure
     ├── ClosedError               the object was closed
+    ├── HostError                 an execution provider cannot be put into this ONNX Runtime from Python
     └── InputError                a value that cannot be what was asked for
 
 An UnsupportedFunctionError is an AttributeError too, and an InputError a ValueError.
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 __all__ = [
     "ClosedError",
+    "HostError",
     "InputError",
     "LibraryError",
     "LibraryNotFoundError",
@@ -79,6 +81,10 @@ class OrtError(OrtcacheError):
 
 class ClosedError(OrtcacheError):
     """The object was closed, or what it belongs to was."""
+
+
+class HostError(OrtcacheError):
+    """The host does not cover this platform or this library, or cannot make the file that it needs."""
 
 
 class InputError(OrtcacheError, ValueError):

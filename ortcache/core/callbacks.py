@@ -20,7 +20,7 @@ __all__ = ["Token", "status_callback", "status_function", "target"]
 _lock = threading.RLock()  # a token may be dropped by the collector, on the thread that holds it
 _numbers = itertools.count(1)
 _targets: dict[int, Any] = {}
-_pointers: dict[tuple[Native, Any, Callable[..., None]], Any] = {}
+_pointers: dict[tuple[Native, str, Callable[..., None]], Any] = {}
 
 
 class Token:
@@ -58,22 +58,22 @@ def status_callback(native: Native, kind: str, function: Callable[..., None]) ->
         kind: the callback type's C name.
         function: gets C's arguments. What it raises, whatever it is, becomes the OrtStatus; it returns nothing.
     """
-    return status_function(native, getattr(raw, kind), function)
+    key = (native, kind, function)
+    with _lock:
+        if key not in _pointers:
+            _pointers[key] = status_function(native, getattr(raw, kind), function)
+        return _pointers[key]
 
 
 def status_function(native: Native, prototype: Any, function: Callable[..., None]) -> Any:
-    """The same for any function-pointer type that gives an OrtStatus, such as a slot's."""
-    key = (native, prototype, function)
-    with _lock:
-        if key not in _pointers:
-            from_exception = native.statuses.from_exception
+    """The same for any function-pointer type that gives an OrtStatus. It lives as long as the caller holds it."""
+    from_exception = native.statuses.from_exception
 
-            def call(*args: Any) -> int | None:
-                try:
-                    function(*args)
-                except BaseException as error:
-                    return from_exception(error)
-                return None
+    def call(*args: Any) -> int | None:
+        try:
+            function(*args)
+        except BaseException as error:
+            return from_exception(error)
+        return None
 
-            _pointers[key] = prototype(call)
-        return _pointers[key]
+    return prototype(call)

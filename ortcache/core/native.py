@@ -6,6 +6,7 @@ import ctypes
 import functools
 import re
 import threading
+import weakref
 from typing import Any
 
 from .. import raw
@@ -15,7 +16,7 @@ from .library import Choice
 from .status import Statuses, address
 from .table import RawTable, Table
 
-__all__ = ["MINIMUM_API_VERSION", "TABLES", "Native"]
+__all__ = ["MINIMUM_API_VERSION", "TABLES", "Native", "native_at"]
 
 #: The oldest library that ortcache is tested with.
 MINIMUM_API_VERSION = 20
@@ -59,6 +60,8 @@ class Native:
         api = RawTable("OrtApi", address(table) or 0, self.api_version, self.description)
         self.statuses = Statuses(api)
         self.api = Table(api, self.statuses, self._in_other_tables)
+        with _bases_lock:
+            _bases.setdefault(base, self)
 
     def table(self, struct: str) -> Table:
         """One of `TABLES`, checked.
@@ -117,6 +120,17 @@ class Native:
             return ctypes.string_at(pointer).decode("utf-8", "replace")
         finally:
             self.api.AllocatorFree(self.cpu_allocator, pointer)
+
+
+def native_at(base: int) -> Native:
+    """The first `Native` over an OrtApiBase, such as one that ORT hands to a plugin; a new one where there is none."""
+    with _bases_lock:
+        found = _bases.get(base)
+    return found or Native(base)
+
+
+_bases: weakref.WeakValueDictionary[int, Native] = weakref.WeakValueDictionary()
+_bases_lock = threading.RLock()
 
 
 def _minor(version: str, where: str) -> int:

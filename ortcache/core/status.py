@@ -47,7 +47,8 @@ class Statuses:
     def from_exception(self, error: BaseException) -> int | None:
         """An OrtStatus for an exception, as the address that a callback returns. Never raises."""
         code = error.code if isinstance(error, OrtError) and isinstance(error.code, int) else 0
-        text = describe(error).encode("utf-8", "replace").replace(b"\0", b"?")
+        shown = error.message if isinstance(error, OrtError) else describe(error)
+        text = shown.encode("utf-8", "replace").replace(b"\0", b"?")
         with self._lock:
             self._pending.append((text.decode(), error))  # as it comes back
         status = self._create(code or int(raw.OrtErrorCode.ORT_FAIL), text)

@@ -32,6 +32,12 @@ class RawTable:
         self._address = address
         self._api_version = api_version
         self._library = library
+        self._replaced: set[str] = set()
+
+    def replace(self, name: str, function: Any) -> None:
+        """Use a function in place of the library's own. It must come before anybody asked for that name."""
+        self._replaced.add(name)
+        self.__dict__[name] = function
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -42,13 +48,15 @@ class RawTable:
         return function
 
     def __dir__(self) -> list[str]:
-        return [name for name, (_, slot) in bindings().slots(self._struct).items() if self._reason(name, slot) is None]
+        return [name for name in bindings().slots(self._struct) if self.holds(name)]
 
     def __repr__(self) -> str:
         return f"<{self._struct} of {self._library}, API version {self._api_version}>"
 
     def holds(self, name: str) -> bool:
         """Can the function be called on this library?"""
+        if name in self._replaced:
+            return True
         found = bindings().slots(self._struct).get(name)
         return found is not None and self._reason(name, found[1]) is None and bool(self._read(found[0]))
 
@@ -126,7 +134,7 @@ class Table:
         slot = bindings().slots(self.raw._struct)[name][1]
         error = self._statuses.error
         convert = _converter(slot.returns)
-        count = len(function.argtypes)
+        count = len(slot.params.split(", ")) if slot.params else 0
 
         def call(*args: Any) -> Any:
             try:

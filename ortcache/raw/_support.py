@@ -131,13 +131,14 @@ class Bindings:
         with self._lock:
             return self._complete(self._type(text))
 
-    def prototype(self, struct: str, name: str) -> Any:
-        """The function-pointer type of one slot."""
+    def prototype(self, struct: str, name: str, *, implemented: bool = False) -> Any:
+        """The function-pointer type of one slot: to call it, or to make one of a Python function."""
         with self._lock:
             slot = self.slots(struct)[name][1]
             if slot.params is None:
                 raise TypeError(f"{struct}.{name} is no function")
-            return self._complete(self._function("stdcall", slot.returns, slot.params, called=_is_table(struct)))
+            called = _is_table(struct) and not implemented
+            return self._complete(self._function("stdcall", slot.returns, slot.params, called=called))
 
     def _complete(self, result: Any) -> Any:
         """Set the fields of every class that is still without: a pointer to one must never be followed before."""
@@ -217,7 +218,8 @@ class Bindings:
             prototype = self._function(convention, returns, params, called=False)
             parts = {part: getattr(prototype, part) for part in ("_flags_", "_restype_", "_argtypes_")}
             # A class of its own, so that it carries its C name and is not mistaken for another of that signature.
-            self._types[name] = type(name, (prototype,), {**parts, "__module__": "ortcache.raw"})
+            members = {**parts, "__module__": "ortcache.raw", "from_param": classmethod(_callback_argument)}
+            self._types[name] = type(name, (prototype,), members)
         return self._types[name]
 
     def _function(self, convention: str, returns: str, params: str, *, called: bool) -> Any:
@@ -230,6 +232,11 @@ class Bindings:
         if "*" in text and not called:
             return ctypes.c_void_p
         return self._type(text)
+
+
+def _callback_argument(cls: Any, value: Any) -> Any:
+    """None for a NULL callback, as for any other pointer; ctypes itself wants an empty instance."""
+    return cls() if value is None else type(cls).from_param(cls, value)
 
 
 def _is_table(struct: str) -> bool:
