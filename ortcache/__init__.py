@@ -7,11 +7,10 @@ neither ONNX Runtime nor numpy.
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 __version__ = "0.1.0"
 
-#: Public name to the module that has it.
+#: Public name to the module that has it. ``__init__.pyi`` gives their types.
 _PUBLIC = {
     "ClosedError": "errors",
     "EpDevice": "api.device",
@@ -35,7 +34,7 @@ _PUBLIC = {
 __all__ = ["__version__", "raw", *sorted(_PUBLIC)]  # pyright: ignore
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "raw":
         return importlib.import_module(".raw", __name__)
     if name not in _PUBLIC:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 import subprocess
@@ -10,6 +11,8 @@ import sys
 import pytest
 
 import ortcache
+
+from .support.oracles import ROOT
 
 PUBLIC = [
     "ClosedError",
@@ -42,6 +45,13 @@ def test_the_package_offers_exactly_these_names() -> None:
 def test_each_name_is_there_and_is_listed(name: str) -> None:
     assert getattr(ortcache, name) is not None
     assert name in dir(ortcache)
+
+
+def test_type_checkers_are_told_of_the_same_names() -> None:
+    tree = ast.parse((ROOT / "ortcache" / "__init__.pyi").read_text("utf-8"))
+    told = {alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    told |= {ast.unparse(node.target) for node in tree.body if isinstance(node, ast.AnnAssign)}
+    assert told == set(PUBLIC)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
