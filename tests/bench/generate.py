@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from .measure import Row, alternate
+from .measure import Row, alternate, child
 
 __all__ = ["rows"]
 
@@ -34,10 +33,10 @@ def rows() -> list[Row]:
         print(f"{missing}: the row for the generator is left out", file=sys.stderr)
         return []
     with tempfile.TemporaryDirectory() as folder:
-        ours = [sys.executable, "-c", _OURS, str(headers), folder, _RELEASE]
-        theirs = [sys.executable, "-c", _THEIRS, "-I", str(headers), "-o", f"{folder}/theirs.py"]
+        ours = _seconds(_OURS, str(headers), folder, _RELEASE)
         header = str(headers / "onnxruntime_c_api.h")
-        mine, others, ratio = alternate(_seconds(ours), _seconds([*theirs, header]), 5)
+        theirs = _seconds(_THEIRS, "-I", str(headers), "-o", f"{folder}/theirs.py", header)
+        mine, others, ratio = alternate(ours, theirs, 5)
     return [Row("headers to raw modules, against ctypesgen", f"{mine:.2f} s", f"{others:.2f} s", ratio, 1.0)]
 
 
@@ -49,13 +48,10 @@ def _missing(headers: Path) -> str | None:
     return None
 
 
-def _seconds(command: list[str]) -> Callable[[], float]:
+def _seconds(code: str, *args: str) -> Callable[[], float]:
     def measure() -> float:
         start = time.perf_counter()
-        done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
-        seconds = time.perf_counter() - start
-        if done.returncode:
-            raise RuntimeError(f"{command} failed: {done.stderr[-2000:]}")
-        return seconds
+        child(code, *args)
+        return time.perf_counter() - start
 
     return measure

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import gc
+import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 __all__ = ["Row", "alternate", "calls", "child"]
+
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass
@@ -24,8 +32,17 @@ class Row:
     goal: float | None = None
 
 
+@functools.cache
+def _environment() -> dict[str, str]:
+    folder = tempfile.mkdtemp(prefix="ortcache-bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": folder}
+
+
 def alternate(ours: Callable[[], float], theirs: Callable[[], float], rounds: int) -> tuple[float, float, float]:
     """The medians of what both give, and the median of the ratios of each round."""
+    ours(), theirs()
     pairs = []
     for turn in range(rounds):
         if turn % 2:
@@ -54,8 +71,9 @@ def calls(function: Callable[[], object], times: int) -> Callable[[], float]:
 
 
 def child(code: str, *args: str) -> str:
-    """What a fresh interpreter prints for the code."""
-    done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, check=False)
+    """What a fresh interpreter prints for the code. Both sides find their bytecode compiled, as after an install."""
+    command = [sys.executable, "-c", code, *args]
+    done = subprocess.run(command, cwd=_ROOT, env=_environment(), capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{code!r} failed: {done.stderr}")
     return done.stdout.strip()
