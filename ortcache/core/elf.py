@@ -24,7 +24,7 @@ def truncation(path: str | os.PathLike[str]) -> str | None:
             if len(head) < 64 or head[:4] != b"\x7fELF" or head[4] not in (1, 2):
                 return None
             end = _end(file, head)
-    except (OSError, struct.error):
+    except (OSError, ValueError, OverflowError, struct.error):  # damage that the loader sees itself
         return None
     if end > size:
         return f"the file is truncated: it has {size} bytes and needs {end}"

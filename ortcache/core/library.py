@@ -182,7 +182,7 @@ def _warn_of_another_image(path: Path, mapped: list[Path]) -> None:
             f"this process already holds another ONNX Runtime, {others[0]}; {path} is a second one, and what is "
             "registered or created in one is unknown to the other",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,  # who called `load`
         )
 
 

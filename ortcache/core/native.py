@@ -152,6 +152,8 @@ def _negotiate(library: int, asked: int | None, description: str) -> int:
     highest = min(library, raw.GENERATED_API_VERSION)
     if asked is None:
         return highest
+    if not isinstance(asked, int) or isinstance(asked, bool):
+        raise TypeError(f"the API version must be a whole number, not {asked!r}")
     if not MINIMUM_API_VERSION <= asked <= highest:
         raise LibraryVersionError(
             f"API version {asked} was asked for; {description} together with these bindings (up to "

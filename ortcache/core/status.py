@@ -12,7 +12,8 @@ from ..errors import OrtError
 
 __all__ = ["Statuses", "address", "describe"]
 
-_FALLBACK = b"an exception that cannot be shown"
+_FALLBACK = "an exception that cannot be shown"
+_MOST = 1500  # bytes of a message; ORT cuts it at 2048, or in newer libraries 4096, what it puts around it included
 
 
 class Statuses:
@@ -48,16 +49,17 @@ class Statuses:
         """An OrtStatus for an exception, as the address that a callback returns. Never raises."""
         code = error.code if isinstance(error, OrtError) and isinstance(error.code, int) else 0
         shown = error.message if isinstance(error, OrtError) else describe(error)
-        text = shown.encode("utf-8", "replace").replace(b"\0", b"?")
+        data = shown.encode("utf-8", "replace").replace(b"\0", b"?")
+        text = data[:_MOST].decode("utf-8", "ignore") + ("…" if len(data) > _MOST else "")  # as it comes back
         with self._lock:
-            self._pending.append((text.decode(), error))  # as it comes back
-        status = self._create(code or int(raw.OrtErrorCode.ORT_FAIL), text)
+            self._pending.append((text, error))
+        status = self._create(code or int(raw.OrtErrorCode.ORT_FAIL), text.encode())
         return address(status)
 
     def _take(self, message: str) -> BaseException | None:
         with self._lock:
             # The longest: the text of one failure may be the beginning of another's. Of equal ones the newest.
-            found = [(len(text), i) for i, (text, _) in enumerate(self._pending) if text in message]
+            found = [(len(text), i) for i, (text, _) in enumerate(self._pending) if text and text in message]
             if not found:
                 return None
             index = max(found)[1]
@@ -71,7 +73,7 @@ def describe(error: BaseException) -> str:
     try:
         text = str(error)
     except BaseException:
-        text = _FALLBACK.decode()
+        text = _FALLBACK
     name = type(error).__name__
     return f"{name}: {text}" if text else name
 
