@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from .errors import Coord
 
@@ -12,37 +13,61 @@ __all__ = ["Comments", "since_in"]
 
 _SINCE = re.compile(r"[\\@]since\s+(?:ORT\s+|ONNX\s+Runtime\s+|version\s+|release\s+)*v?1\.(\d+)", re.IGNORECASE)
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+
+
+class _Comment(NamedTuple):
+    first: int  # its lines
+    last: int
+    text: str
+    alone: bool  # nothing but space stands before it on its line
 
 
 class Comments:
     """The comments of header files, by file name."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        self.by_file: dict[str, list[tuple[int, int, str]]] = {}
-        for name, text in texts.items():
-            starts = [0, *(m.end() for m in re.finditer("\n", text))]
-            found = []
-            for match in _COMMENT.finditer(text):
-                if match[0][0] == "/":
-                    first = bisect_right(starts, match.start())
-                    found.append((first, bisect_right(starts, match.end() - 1), match[0]))
-            self.by_file[name] = found
+        self.by_file = {name: _comments(text) for name, text in texts.items()}
 
     def before(self, coord: Coord, after_line: int) -> str:
         """The comments between two lines of a file, and what trails on the second."""
         return "\n".join(
-            text
-            for first, last, text in self.by_file.get(coord.file, [])
-            if first > after_line and first <= coord.line and (last <= coord.line or first == coord.line)
+            comment.text
+            for comment in self.by_file.get(coord.file, [])
+            if after_line < comment.first <= coord.line and (comment.last <= coord.line or comment.first == coord.line)
         )
 
     def last_before(self, coord: Coord) -> str:
         """The comment that ends on the line before, or on this one."""
-        for _first, last, text in reversed(self.by_file.get(coord.file, [])):
-            if last <= coord.line:
-                return text if last >= coord.line - 1 else ""
+        for comment in reversed(self.by_file.get(coord.file, [])):
+            if comment.last <= coord.line:
+                return comment.text if comment.last >= coord.line - 1 else ""
         return ""
+
+
+def _comments(text: str) -> list[_Comment]:
+    starts = [0, *(m.end() for m in re.finditer("\n", text))]
+    found: list[_Comment] = []
+    for match in _COMMENT.finditer(text):
+        if match[0][0] != "/":
+            continue  # a string or a character
+        first, last = bisect_right(starts, match.start()), bisect_right(starts, match.end() - 1)
+        alone = not text[starts[first - 1] : match.start()].strip()
+        comment = _Comment(first, last, match[0], alone)
+        if found and _continues(found[-1], comment):
+            before = found.pop()
+            comment = _Comment(before.first, last, f"{before.text}\n{comment.text}", before.alone)
+        found.append(comment)
+    return found
+
+
+def _continues(before: _Comment, comment: _Comment) -> bool:
+    """Is it the next line of one comment? What trails behind code goes on only as Doxygen writes that."""
+    lines = before.text.startswith("//") and comment.text.startswith("//")
+    if not lines or not comment.alone or comment.first != before.last + 1:
+        return False
+    trails = comment.text.startswith(("///<", "//!<"))
+    return trails != before.alone
 
 
 def since_in(comment: str) -> int | None:

@@ -88,7 +88,7 @@ def from_archive(archive: Path) -> list[Candidate]:
             with tarfile.open(archive, "r:*") as unpacked:
                 folders = _folders(archive, _tar_members(unpacked))
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise GenError(f"cannot read {archive} as a .tgz or .zip archive: {error}") from error
+        raise GenError(f"cannot read {archive} as a .tgz or .zip archive: {' '.join(str(error).split())}") from error
     found = [
         Candidate(f"{archive.name}: {place}", header_files(files, partial(_wanted, files)), place)
         for place, files in folders.items()
@@ -169,6 +169,9 @@ def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
     for info in archive:
         if not info.isdir():
             yield _Member(info.name, info.size, info.isreg(), partial(_opened, archive, info))
+    # The checksum of a compressed stream stands at its end, which tarfile has no need to reach.
+    while archive.fileobj is not None and archive.fileobj.read(1 << 20):
+        pass
 
 
 def _opened(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:

@@ -9,22 +9,19 @@ declaration like any other. Whatever the snapshot declares itself steps aside.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .comments import Comments, since_in
+from .entries import Entry, is_marked, read_entry
 from .errors import OverlayError
-from .model import Callback, CType, Enum, Header, Member, Record
+from .model import Callback, Enum, Header, Member, Record
 from .parse import parse
 from .preprocess import Preprocessed, preprocess, preprocess_text
 
 __all__ = ["Overlay", "apply", "generated_version", "read_overlay", "read_overlay_text"]
-
-_INDEX = re.compile(r"\\index\s+(\d+)")
-_MARK = re.compile(r"\\(index|placeholder|proposed)\b")
 
 
 @dataclass
@@ -33,13 +30,6 @@ class Overlay:
 
     name: str
     source: Preprocessed
-
-
-@dataclass
-class _Entry:
-    member: Member
-    index: int | None  # None: after whatever stands last
-    where: str
 
 
 def read_overlay(path: Path) -> Overlay:
@@ -128,13 +118,16 @@ class _Laying:
         held: dict[str, Any] = getattr(self.header, table)
         at = getattr(ours, "coord", None) or self.overlay.name
         if name not in held:
-            if self.header.knows(name) or name in self.header.typedefs:
-                raise OverlayError(f"{at}: {name} is something else upstream")
+            self.refuse_other_kind(name, at)
             held[name] = ours
         elif same(ours, held[name]):
             self.aside(name)
         else:
             raise OverlayError(f"{at}: {name} is {_text(ours)} here and {_text(held[name])} upstream")
+
+    def refuse_other_kind(self, name: str, at: object) -> None:
+        if self.header.knows(name) or name in self.header.typedefs:
+            raise OverlayError(f"{at}: {name} is something else upstream")
 
     def handles(self, added: Header) -> None:
         self.header.handles += added.handles
@@ -142,7 +135,9 @@ class _Laying:
         for i, word in enumerate(words):  # what the headers hold as well does not come out of the parser as added
             if word == "typedef" and words[i + 1] == "struct" and words[i + 3 : i + 5] == [words[i + 2], ";"]:
                 name = words[i + 2]
-                if name in self.header.handles and name not in added.handles:
+                if name not in self.header.handles and name not in self.header.records and name not in added.records:
+                    self.refuse_other_kind(name, self.overlay.name)
+                elif name not in added.handles and name not in added.records:
                     self.aside(name)
 
     def record(self, record: Record) -> None:
@@ -152,14 +147,15 @@ class _Laying:
             for member, comment in self.commented(record):
                 member.since = since_in(comment) or record.since
             self.header.handles = [name for name in self.header.handles if name != record.name]
+            self.refuse_other_kind(record.name, record.coord)
             self.header.records[record.name] = record
             return
         entries = list(self.commented(record))
-        if not any(_MARK.search(comment) for _, comment in entries):
+        if not any(is_marked(comment) for _, comment in entries):
             self.whole(record, held)
             return
         for member, comment in entries:
-            self.append(held, _entry(record.name, member, comment))
+            self.append(held, read_entry(record.name, member, comment))
 
     def commented(self, record: Record) -> list[tuple[Member, str]]:
         previous = record.coord.line if record.coord else 0
@@ -180,7 +176,7 @@ class _Laying:
             )
         self.aside(f"struct {record.name}")
 
-    def append(self, record: Record, entry: _Entry) -> None:
+    def append(self, record: Record, entry: Entry) -> None:
         member, where = entry.member, entry.where
         what = f"{record.name}.{member.name}"
         held = record.find(member.name)
@@ -207,33 +203,12 @@ class _Laying:
             record.members.append(member)
 
     @staticmethod
-    def same(held: tuple[int, Member], entry: _Entry) -> None:
+    def same(held: tuple[int, Member], entry: Entry) -> None:
         index, theirs = held
         if entry.index is not None and index != entry.index:
             raise OverlayError(f"{entry.where} has index {entry.index} here and {index} in the imported headers")
         if not theirs.same_abi(entry.member):
             raise OverlayError(f"{entry.where} is {entry.member.type} here and {theirs.type} in the imported headers")
-
-
-def _entry(record: str, member: Member, comment: str) -> _Entry:
-    where = f"{member.coord}: {record}.{member.name}"
-    index, since = _INDEX.search(comment), since_in(comment)
-    if r"\proposed" in comment:
-        if index or since is not None or r"\placeholder" in comment:
-            raise OverlayError(rf"{where} is \proposed: it can have no \index, no \since and no \placeholder")
-        member.status = "proposed"
-        return _Entry(member, None, where)
-    if not index or since is None:
-        raise OverlayError(rf"{where} needs \index and \since in its comment, or \proposed")
-    member.since = since
-    if r"\placeholder" in comment:
-        # The name is how the bindings know that this slot is not to be called.
-        if member.type != CType("void", pointers=(False,)) or member.name != f"placeholder_{index[1]}":
-            raise OverlayError(f"{where} is a placeholder: declare it `void* placeholder_{index[1]}`")
-        member.status = "placeholder"
-    elif member.name.startswith("placeholder"):
-        raise OverlayError(rf"{where} is named like a placeholder, but is not marked \placeholder")
-    return _Entry(member, int(index[1]), where)
 
 
 def _same_values(ours: Enum, theirs: Enum) -> bool:

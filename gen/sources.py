@@ -134,7 +134,10 @@ def _header_set(path: Path, release: str, entry: Any) -> HeaderSet:
     version, hashes = entry.get("api_version"), entry.get("sha256")
     if not isinstance(version, int):
         raise GenError(f"{where} needs api_version, a number")
-    check_release(release, version)
+    try:
+        check_release(release, version)
+    except GenError as error:
+        raise GenError(f"{where}: {error}") from error
     if not isinstance(hashes, dict) or MAIN_HEADER not in hashes:
         raise GenError(f"{where} needs the sha256 of every file, {MAIN_HEADER} among them")
     for name, digest in hashes.items():
