@@ -9,6 +9,7 @@
     │   └── ProposedFunctionError no released library has it
     ├── OrtError                  ONNX Runtime reported a failure
     ├── ClosedError               the object was closed
+    ├── EpCacheError              a strict EP cache cannot be honoured, or failed
     ├── HostError                 an execution provider cannot be put into this ONNX Runtime from Python
     └── InputError                a value that cannot be what was asked for
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 __all__ = [
     "ClosedError",
+    "EpCacheError",
     "HostError",
     "InputError",
     "LibraryError",
@@ -81,6 +83,10 @@ class OrtError(OrtcacheError):
 
 class ClosedError(OrtcacheError):
     """The object was closed, or what it belongs to was."""
+
+
+class EpCacheError(OrtcacheError):
+    """A strict EP cache: an execution provider cannot honour it, or it failed."""
 
 
 class HostError(OrtcacheError):

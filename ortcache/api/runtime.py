@@ -57,6 +57,9 @@ class Runtime:
         native: what the wrappers stand on: tables, versions, statuses.
     """
 
+    _options_type: type[SessionOptions] = SessionOptions
+    _session_type: type[Session] = Session
+
     def __init__(
         self,
         native: Native,
@@ -122,7 +125,7 @@ class Runtime:
         """New session options; keywords are properties of `SessionOptions`."""
         if self._threads != (None, None):
             settings.setdefault("use_per_session_threads", False)  # that is what the shared pools are for
-        return SessionOptions(self.env, **settings)
+        return self._options_type(self.env, **settings)
 
     def session(
         self,
@@ -137,7 +140,7 @@ class Runtime:
         """
         if options is not None and settings:
             raise TypeError("give either session options or settings for new ones, not both")
-        return Session(self.env, model, options or self.session_options(**settings))
+        return self._session_type(self.env, model, options or self.session_options(**settings))
 
     def run_options(self, **settings: Any) -> RunOptions:
         """New run options; keywords are properties of `RunOptions`."""

@@ -1,0 +1,53 @@
+"""Who answers for the proposal's functions: the library itself where it has them, else the host."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from .core.native import Native
+from .errors import HostError
+from .host.attach import MINIMUM_HOST_VERSION, host_of, is_native
+from .support import CacheSupport
+
+__all__ = ["attach_backend", "backend_of", "read_support", "set_functions"]
+
+
+def attach_backend(native: Native) -> None:
+    """Make the proposal's functions callable, before anything is made from the library. Where neither has them, what
+    needs them says so when it is asked for."""
+    if not is_native(native) and native.library_api_version >= MINIMUM_HOST_VERSION:
+        host_of(native)
+
+
+def backend_of(native: Native) -> str | None:
+    """ "native", "host", or None where the callbacks cannot work: see `HostError` for why."""
+    if is_native(native):
+        return "native"
+    if native.library_api_version < MINIMUM_HOST_VERSION:
+        return None
+    return "host"
+
+
+def set_functions(native: Native, options: Any, read: Any, write: Any, token: int | None, keep: Any) -> None:
+    """``SessionOptionsSetEpCacheDataFuncs`` on whichever side has it.
+
+    Raises:
+        HostError: neither has it.
+    """
+    if backend_of(native) is None:
+        raise HostError(
+            f"EP cache callbacks need ONNX Runtime 1.{MINIMUM_HOST_VERSION} or later; the loaded library is "
+            f"{native.description}. `pip install -U onnxruntime`"
+        )
+    if is_native(native):
+        native.api.SessionOptionsSetEpCacheDataFuncs(options, read, write, token)
+    else:
+        host_of(native).proposal.set_functions(options, read, write, token, keep)
+
+
+def read_support(native: Native, session: Any, name: str | None) -> CacheSupport:
+    """``SessionGetEpCacheDataCallbackSupport``."""
+    flags = ctypes.c_uint32()
+    native.api.SessionGetEpCacheDataCallbackSupport(session, name.encode() if name else None, ctypes.byref(flags))
+    return CacheSupport(flags.value)

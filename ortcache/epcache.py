@@ -1,0 +1,204 @@
+"""The one join of stores and callbacks: what answers an execution provider that reads or writes its cache.
+
+Three outcomes are kept apart: a hit, a miss, and a failure. A failure never breaks a run: the provider gets an error,
+treats it as a miss, and it is counted and logged here. In strict mode it is raised from the making of the session.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from .errors import InputError
+from .stores.keys import check_key
+from .stores.protocol import Buffer
+
+__all__ = ["DISABLE", "EpCache", "EpCacheStats", "caches_disabled", "make_ep_cache"]
+
+#: Set to 1, it turns every cache off.
+DISABLE = "ORTCACHE_DISABLE"
+
+_log = logging.getLogger("ortcache.epcache")
+
+#: Failures of one cache that are logged; the others are only counted.
+_LOGGED = 5
+
+
+@dataclass(frozen=True)
+class EpCacheStats:
+    """What went through the callbacks of one `EpCache`.
+
+    Attributes:
+        hits: reads that gave a value.
+        misses: reads that found none.
+        read_errors: reads that failed, or found a value above the limit.
+        rejected: values that the provider refused as not its own, as far as it says so.
+        writes: values stored.
+        write_errors: writes that failed, or had a value above the limit.
+        bytes_read: bytes of the hits.
+        bytes_written: bytes of the writes.
+    """
+
+    hits: int = 0
+    misses: int = 0
+    read_errors: int = 0
+    rejected: int = 0
+    writes: int = 0
+    write_errors: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+
+    @property
+    def reads(self) -> int:
+        """All reads, however they went."""
+        return self.hits + self.misses + self.read_errors
+
+    def as_dict(self) -> dict[str, int]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class EpCache:
+    """Two functions, with keys checked, sizes limited, and outcomes counted.
+
+    Args:
+        read: gives the value of a key, or None. None for no reading.
+        write: stores a key's value, a memoryview that is valid during the call only. None for no writing.
+        strict: raise what fails from the making of the session.
+        max_size: bytes of the largest value that passes either way; None for no limit.
+
+    Attributes:
+        errors: the first failures, with their exceptions.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[str], Buffer | None] | None,
+        write: Callable[[str, memoryview], object] | None,
+        *,
+        strict: bool = False,
+        max_size: int | None = None,
+    ) -> None:
+        self._read = read
+        self._write = write
+        self.strict = strict
+        self.max_size = max_size
+        self.errors: list[BaseException] = []
+        self._lock = threading.Lock()
+        self._stats = EpCacheStats()
+
+    @property
+    def reads(self) -> bool:
+        """Is there a read function?"""
+        return self._read is not None
+
+    @property
+    def writes(self) -> bool:
+        """Is there a write function?"""
+        return self._write is not None
+
+    @property
+    def stats(self) -> EpCacheStats:
+        """The counts up to now."""
+        with self._lock:
+            return self._stats
+
+    def read(self, key: str) -> Buffer | None:
+        """For the provider: the value, or None for a miss. What fails is counted and raised."""
+        assert self._read is not None
+        try:
+            value = self._read(check_key(key))
+            size = 0 if value is None else memoryview(value).nbytes
+            self._check_size(key, size)
+        except BaseException as error:
+            self._failed("read", key, error)
+            raise
+        if size:
+            self._count(hits=1, bytes_read=size)
+        else:
+            self._count(misses=1)
+        return value
+
+    def write(self, key: str, value: memoryview) -> None:
+        """For the provider: store the value. What fails is counted and raised."""
+        assert self._write is not None
+        try:
+            self._check_size(key, value.nbytes)
+            self._write(check_key(key), value)
+        except BaseException as error:
+            self._failed("write", key, error)
+            raise
+        self._count(writes=1, bytes_written=value.nbytes)
+
+    def reject(self) -> None:
+        """A provider refused a value as not its own."""
+        self._count(rejected=1)
+
+    def _check_size(self, key: str, size: int) -> None:
+        if self.max_size is not None and size > self.max_size:
+            raise InputError(f"the value of {key!r} has {size} bytes; at most {self.max_size} may pass")
+
+    def _count(self, **more: int) -> None:
+        with self._lock:
+            self._stats = replace(self._stats, **{name: getattr(self._stats, name) + n for name, n in more.items()})
+
+    def _failed(self, what: str, key: str, error: BaseException) -> None:
+        self._count(**{f"{what}_errors": 1})
+        with self._lock:
+            logged = len(self.errors) < _LOGGED
+            if logged:
+                self.errors.append(error)
+        if logged:
+            _log.warning("EP cache: the %s of %r failed: %s: %s", what, key, type(error).__name__, error)
+
+
+def make_ep_cache(
+    cache: Any = None,
+    *,
+    read: Callable[[str], Buffer | None] | None = None,
+    write: Callable[[str, memoryview], object] | None = None,
+    strict: bool = False,
+    max_size: int | None = None,
+) -> EpCache | None:
+    """An `EpCache` from what a user gives.
+
+    Args:
+        cache: a store (an object with ``get`` and ``put``), or a mapping of key to bytes.
+        read: a function instead, for reading.
+        write: a function instead, for writing.
+
+    Returns:
+        None where neither direction is set: that clears what was set before.
+
+    Raises:
+        TypeError: both a cache and functions, or something that is none.
+    """
+    if cache is not None and (read or write):
+        raise TypeError("give either a cache or functions for it, not both")
+    if cache is not None:
+        read, write = _functions(cache)
+    for function, name in ((read, "read"), (write, "write")):
+        if function is not None and not callable(function):
+            raise TypeError(f"{name} must be a function, not {type(function).__name__}")
+    if read is None and write is None:
+        return None
+    return EpCache(read, write, strict=strict, max_size=max_size)
+
+
+def caches_disabled() -> bool:
+    """Did the user turn every cache off?"""
+    return os.environ.get(DISABLE, "") not in ("", "0")
+
+
+def _functions(cache: Any) -> tuple[Any, Any]:
+    if callable(getattr(cache, "get", None)) and callable(getattr(cache, "put", None)):
+        return cache.get, cache.put
+    if isinstance(cache, MutableMapping):
+        # bytes: the memoryview is dead after the call, and a mapping keeps what it is given.
+        return cache.get, lambda key, value: cache.__setitem__(key, bytes(value))
+    raise TypeError(
+        f"an EP cache is a store with get and put, a mapping, or read= and write= functions, not {type(cache).__name__}"
+    )

@@ -1,0 +1,98 @@
+"""Session options with an EP cache."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from .api.options import SessionOptions as _SessionOptions
+from .backend import set_functions
+from .core.callbacks import Token
+from .core.named_buffers import NamedBuffers, read_pointer, write_pointer
+from .epcache import DISABLE, EpCache, caches_disabled, make_ep_cache
+from .stores.protocol import Buffer
+
+__all__ = ["SessionOptions"]
+
+_log = logging.getLogger("ortcache.epcache")
+
+
+class SessionOptions(_SessionOptions):
+    __doc__ = f"""{_SessionOptions.__doc__}
+    ``ep_cache`` sets what `set_ep_cache` sets.
+    """
+
+    def _start(self, env: Any, pointer: Any, other: _SessionOptions | None = None) -> None:
+        self._ep_cache: EpCache | None = getattr(other, "_ep_cache", None)
+        self._ep_cache_token: Token | None = getattr(other, "_ep_cache_token", None)
+        super()._start(env, pointer, other)
+
+    @property
+    def ep_cache(self) -> EpCache | None:
+        """What answers for the execution providers' cache; None where nothing is set. Assigning is `set_ep_cache`."""
+        return self._ep_cache
+
+    @ep_cache.setter
+    def ep_cache(self, cache: Any) -> None:
+        self.set_ep_cache(cache)
+
+    def set_ep_cache(
+        self,
+        cache: Any = None,
+        *,
+        read: Callable[[str], Buffer | None] | None = None,
+        write: Callable[[str, memoryview], object] | None = None,
+        strict: bool = False,
+        max_size: int | None = None,
+    ) -> None:
+        """Let execution providers keep their cache in a store or in functions, and not in the file system.
+
+        Each call replaces both directions; without arguments it clears them. Sessions and clones that were made
+        before do not see it. ``ORTCACHE_DISABLE=1`` in the environment makes this do nothing.
+
+        Args:
+            cache: a store (an object with ``get`` and ``put``), a mapping of key to bytes, or an `EpCache`.
+            read: a function instead: gets a key, gives bytes, or None for a miss.
+            write: a function instead: gets a key and a memoryview, which is valid during the call only.
+            strict: refuse to make a session whose execution providers cannot honour what is set here, and raise what
+                fails while it is made.
+            max_size: bytes of the largest value that passes.
+
+        Raises:
+            TypeError: it is none of these.
+            HostError: this ONNX Runtime has no such callbacks, and is too old for the host.
+        """
+        if isinstance(cache, EpCache):
+            chosen: EpCache | None = cache
+        else:
+            chosen = make_ep_cache(cache, read=read, write=write, strict=strict, max_size=max_size)
+        if chosen is not None and caches_disabled():
+            _log.info("EP cache: %s is set, so none is used", DISABLE)
+            chosen = None
+        token = None
+        if chosen is not None:
+            buffers = NamedBuffers(chosen.read if chosen.reads else None, chosen.write if chosen.writes else None)
+            token = Token(buffers)
+        pointer = super()._enter()
+        try:
+            native = self.native
+            set_functions(
+                native,
+                pointer,
+                read_pointer(native) if chosen and chosen.reads else None,
+                write_pointer(native) if chosen and chosen.writes else None,
+                token.value if token else None,
+                (token, chosen),
+            )
+        finally:
+            super()._leave()
+        self._ep_cache, self._ep_cache_token = chosen, token
+
+    @property
+    def ep_names(self) -> list[str]:
+        """The names of the execution providers that were appended by their devices."""
+        return list(dict.fromkeys(device.ep_name for device in self._devices))
+
+    def keep_for_session(self) -> tuple[Any, ...]:
+        return (*super().keep_for_session(), self._ep_cache_token)

@@ -1,0 +1,61 @@
+"""Sessions that know of their EP cache."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .api.session import Session as _Session
+from .backend import backend_of, read_support
+from .epcache import EpCache, EpCacheStats
+from .errors import EpCacheError
+from .options import SessionOptions
+from .support import CacheSupport
+
+__all__ = ["Session"]
+
+
+class Session(_Session):
+    __doc__ = f"""{_Session.__doc__}
+        EpCacheError: the EP cache is strict, and an execution provider cannot honour it, or the cache failed.
+    """
+
+    def __init__(self, env: Any, model: Any, options: SessionOptions) -> None:
+        self._ep_cache: EpCache | None = options.ep_cache
+        self._ep_names = options.ep_names
+        before = len(self._ep_cache.errors) if self._ep_cache else 0
+        super().__init__(env, model, options)
+        if self._ep_cache is not None and self._ep_cache.strict:
+            try:
+                self._check_strict(self._ep_cache, before)
+            except BaseException:
+                self.close()
+                raise
+
+    def ep_cache_support(self) -> dict[str, CacheSupport]:
+        """What each execution provider that was appended does through the callbacks; empty where none was."""
+        if backend_of(self.native) is None:
+            return dict.fromkeys(self._ep_names, CacheSupport.NONE)
+        return {name: read_support(self.native, self, name) for name in self._ep_names}
+
+    def ep_cache_stats(self) -> EpCacheStats:
+        """What went through the cache of the options that this session was made from; of all that share that cache."""
+        return self._ep_cache.stats if self._ep_cache else EpCacheStats()
+
+    def _check_strict(self, cache: EpCache, before: int) -> None:
+        wanted = CacheSupport.READ * cache.reads | CacheSupport.WRITE * cache.writes
+        support = self.ep_cache_support()
+        lacking = {name: wanted & ~flags for name, flags in support.items() if wanted & ~flags}
+        if lacking or not support:
+            which = "; ".join(f"{name} does not {_words(flags)}" for name, flags in lacking.items())
+            raise EpCacheError(
+                f"the EP cache is strict, and {which or 'no execution provider was appended that could use it'}. "
+                "Set it without strict to run without, or for the directions that are supported only."
+            )
+        errors = cache.errors[before:]
+        if errors:
+            raise EpCacheError(f"the EP cache is strict, and it failed: {errors[0]}") from errors[0]
+
+
+def _words(flags: CacheSupport) -> str:
+    names = {CacheSupport.READ: "read", CacheSupport.WRITE: "write"}
+    return " or ".join(word for flag, word in names.items() if flag in flags) + " through callbacks"
