@@ -36,7 +36,7 @@ class ApiBase:
         self._lock = threading.RLock()
         self._copies: dict[int, Any] = {}
         self._keep: list[Any] = []
-        make = self.native.function_type
+        make = bindings().stdcall
         real = ctypes.cast(self.native.base, ctypes.POINTER(ctypes.c_void_p))
         self._real_get_api = make(ctypes.c_void_p, ctypes.c_uint32)(real[0])
         self._get_api = make(ctypes.c_void_p, ctypes.c_uint32)(self._answer)
@@ -72,7 +72,7 @@ class ApiBase:
 
     def _experimental(self, real: int) -> int | None:
         """GetExperimentalFunction with the proposal's names added."""
-        prototype = self.native.function_type(ctypes.c_void_p, ctypes.c_char_p)
+        prototype = bindings().stdcall(ctypes.c_void_p, ctypes.c_char_p)
         ask = prototype(real)
         named = self._named()
 

@@ -12,6 +12,7 @@ from typing import Any
 from .. import raw
 from ..core.callbacks import status_function
 from ..errors import OrtError
+from ..raw._support import bindings
 from .attach import Host
 from .sessions import EpSupport
 
@@ -22,7 +23,7 @@ REPORT_NAME = "Ortcache_ReportEpCacheDataCallbackSupport"
 
 def report_pointer(host: Host) -> Any:
     """``OrtStatus* (*)(const OrtSessionOptions*, const char* ep_name, uint32_t flags)`` as a function pointer."""
-    kind = host.native.function_type(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint32)
+    kind = bindings().stdcall(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint32)
 
     def report(options: int | None, ep_name: bytes | None, flags: int) -> None:
         if not options or not ep_name:
