@@ -8,29 +8,38 @@ from dataclasses import dataclass
 
 __all__ = ["LAYERS", "Import", "imports", "violations"]
 
-_BELOW_API = {"core", "raw", "errors"}
-_EP_CACHES = {"ep", "host", "api", "stores", "scope", *_BELOW_API}
+_BINDINGS = {"core", "raw", "errors"}
+_API = {"api", *_BINDINGS}
+_BELOW_CACHES = {"backend", "support", "ep", "host", "stores", "scope", *_API}
+_EP_CACHES = {"epcache", *_BELOW_CACHES}
+_WHOLE = {"runtime", "registration", "session", "options", *_EP_CACHES}
 
 #: Each part of the package, and the parts that it may import besides itself. Left may import right, never back.
 LAYERS: dict[str, set[str]] = {
     "errors": set(),
-    "raw": {"errors"},
-    "core": {"raw", "errors"},
-    "api": _BELOW_API,
-    "host": {"api", *_BELOW_API},
-    "ep": {"host", "api", *_BELOW_API},
+    "support": set(),
     "stores": {"errors"},
     "scope": {"errors"},
-    "epcache": _EP_CACHES,
-    "interop": {"epcache", *_EP_CACHES},
-    "bridge": {"epcache", *_EP_CACHES},
-    "cli": {"interop", "bridge", "epcache", *_EP_CACHES},
+    "raw": {"errors"},
+    "core": {"raw", "errors"},
+    "api": _BINDINGS,
+    "host": {"support", *_API},
+    "ep": {"host", "support", *_API},
+    "backend": {"host", "support", *_API},
+    "epcache": _BELOW_CACHES,
+    "options": _EP_CACHES,
+    "session": {"options", *_EP_CACHES},
+    "registration": {"options", *_EP_CACHES},
+    "runtime": {"registration", "session", "options", *_EP_CACHES},
+    "interop": _WHOLE,
+    "bridge": _WHOLE,
+    "cli": {"interop", "bridge", *_WHOLE},
     "__main__": {"cli"},
 }
 
 #: Modules that only some parts may import: a store knows nothing of ctypes, and numpy is for wrappers and above.
 _RESERVED = {
-    "ctypes": {"raw", "core", "api", "host", "ep", "interop"},
+    "ctypes": {"raw", "core", "api", "host", "backend", "ep", "registration", "interop"},
     "numpy": {"api", "ep", "cli"},
     "ml_dtypes": {"api"},
     "onnxruntime": {"interop"},
