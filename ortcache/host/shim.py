@@ -3,6 +3,7 @@ unlinked as soon as it is open."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import sys
@@ -14,6 +15,8 @@ from ..errors import HostError
 from .elf import MACHINES, shared_object
 
 __all__ = ["Shim", "check_platform"]
+
+_numbers = itertools.count(1)
 
 
 def check_platform() -> str:
@@ -45,24 +48,29 @@ class Shim:
     def __init__(self, functions: Mapping[str, int]) -> None:
         image = shared_object(check_platform(), functions)
         self._file = _memory_file(image)
-        self.path = f"/proc/self/fd/{self._file}" if self._file is not None else _temporary_file(image)
+        self.path = _unique_path(self._file) if self._file is not None else _temporary_file(image)
 
     def loaded(self) -> None:
-        """Say that the library was opened, or will not be: a temporary file goes now.
-
-        A memory file stays open until `close`: the loader takes two libraries of one name for the same, and the name
-        is the descriptor's number.
-        """
+        """Say that the library was opened, or will not be: a temporary file goes now."""
         if self._file is None:
             Path(self.path).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the file; what was loaded from it stays loaded."""
+        """Close the file. What was loaded from it stays loaded; nothing can be loaded from it any more."""
         self.loaded()
         if self._file is not None:
             file, self._file = self._file, None
             os.close(file)
             self.path = ""
+
+
+def _unique_path(file: int) -> str:
+    """The descriptor's path, spelt as no shim's before: the loader takes a library by a name that it knows for the one
+    that it has, descriptors are used again, and not every library that was closed is unloaded."""
+    number = next(_numbers)
+    # Neither "/" nor "./" more leads elsewhere, so the number is written in them, bit by bit.
+    spelling = "".join("./" if number >> place & 1 else "/" for place in range(number.bit_length()))
+    return f"/proc/self/fd/{spelling}{file}"
 
 
 def _memory_file(image: bytes) -> int | None:
