@@ -24,6 +24,7 @@ KNOWN = {
     "onnxruntime": "the onnxruntime module",
     "models": "real models from a PyPI package",
     "linux": "Linux",
+    "mypy": "the mypy module",
 }
 
 
