@@ -48,12 +48,14 @@ class Shim:
     def __init__(self, functions: Mapping[str, int]) -> None:
         image = shared_object(check_platform(), functions)
         self._file = _memory_file(image)
-        self.path = _unique_path(self._file) if self._file is not None else _temporary_file(image)
+        self._temporary = None if self._file is not None else _temporary_file(image)
+        self.path = _unique_path(self._file) if self._file is not None else str(self._temporary)
 
     def loaded(self) -> None:
         """Say that the library was opened, or will not be: a temporary file goes now."""
-        if self._file is None:
-            Path(self.path).unlink(missing_ok=True)
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+            self._temporary = None
 
     def close(self) -> None:
         """Close the file. What was loaded from it stays loaded; nothing can be loaded from it any more."""
@@ -61,7 +63,6 @@ class Shim:
         if self._file is not None:
             file, self._file = self._file, None
             os.close(file)
-            self.path = ""
 
 
 def _unique_path(file: int) -> str:
@@ -89,7 +90,7 @@ def _memory_file(image: bytes) -> int | None:
     return file
 
 
-def _temporary_file(image: bytes) -> str:
+def _temporary_file(image: bytes) -> Path:
     try:
         file, name = tempfile.mkstemp(prefix="ortcache-shim-", suffix=".so")
         try:
@@ -101,7 +102,7 @@ def _temporary_file(image: bytes) -> str:
             f"neither a memory file nor a temporary one can be made ({error}): set TMPDIR to a folder that is writable "
             "and allows executable files"
         ) from error
-    return name
+    return Path(name)
 
 
 def _write(file: int, image: bytes) -> None:
