@@ -14,6 +14,8 @@ from ortcache.host import shim
 from ortcache.host.elf import MACHINES, shared_object
 from ortcache.host.shim import Shim, check_platform
 
+from ..support.oracles import need
+
 here = pytest.mark.skipif(
     os.name != "posix" or platform.machine() not in MACHINES or not hasattr(os, "memfd_create"),
     reason="the host does not cover this platform",
@@ -96,8 +98,8 @@ def test_other_platforms_are_refused_with_what_works_there(
 @pytest.mark.parametrize("machine", MACHINES)
 def test_binutils_reads_the_file_without_complaint(machine: str, tmp_path: Path) -> None:
     readelf = shutil.which("readelf")
-    if readelf is None:
-        pytest.skip("no readelf")
+    need("gcc", readelf)  # its binutils
+    assert readelf is not None
     file = tmp_path / "shim.so"
     file.write_bytes(shared_object(machine, {"CreateEpFactories": 2**47 - 1, "ReleaseEpFactory": 4096}))
     result = subprocess.run(

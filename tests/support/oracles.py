@@ -21,6 +21,7 @@ KNOWN = {
     "headers": "the fetched upstream headers (python -m gen fetch)",
     "gcc": "a C compiler",
     "npm": "npm on PATH",
+    "aarch64": "aarch64-linux-gnu-gcc and qemu-aarch64",
     "onnxruntime": "the onnxruntime module",
     "models": "real models from a PyPI package",
     "linux": "Linux",
