@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import raw
-from ..errors import ProposedFunctionError, UnsupportedFunctionError
+from ..errors import ClosedError, ProposedFunctionError, UnsupportedFunctionError
 from ..raw._support import PROPOSED, Slot, bindings
+from .handle import Handle
 from .status import Statuses
 
 __all__ = ["RawTable", "Table"]
@@ -142,7 +143,7 @@ class Table:
                     raise TypeError(f"{len(args)} arguments were given")
                 result = function(*args)
             except (ctypes.ArgumentError, TypeError) as problem:
-                raise TypeError(f"{slot.signature}: {problem}") from None
+                raise _refusal(slot, args, problem) from None
             return result if convert is None else convert(result)
 
         def call_status(*args: Any) -> None:
@@ -151,7 +152,7 @@ class Table:
                     raise TypeError(f"{len(args)} arguments were given")
                 status = function(*args)
             except (ctypes.ArgumentError, TypeError) as problem:
-                raise TypeError(f"{slot.signature}: {problem}") from None
+                raise _refusal(slot, args, problem) from None
             if status:
                 raise error(status, name)
 
@@ -161,6 +162,17 @@ class Table:
         checked.__name__ = checked.__qualname__ = name
         checked.__doc__ = f"``{slot.signature}``\n\nSince ONNX Runtime 1.{slot.since}."
         return checked
+
+
+def _refusal(slot: Slot, args: tuple[Any, ...], problem: Exception) -> Exception:
+    """What to raise where ctypes does not take the arguments: it hides why a wrapper gives no pointer."""
+    for argument in args:
+        if isinstance(argument, Handle) and argument.closed:
+            try:
+                argument._as_parameter_  # noqa: B018
+            except ClosedError as error:
+                return error
+    return TypeError(f"{slot.signature}: {problem}")
 
 
 def _converter(returns: str) -> Callable[[int], int] | None:
