@@ -21,7 +21,7 @@ from ..core.handle import Handle
 from ..core.marshal import path_argument, string
 from ..core.native import Native
 from ..core.status import address
-from ..errors import ClosedError, InputError, OrtcacheError
+from ..errors import ClosedError, InputError, OrtcacheError, UnsupportedFunctionError
 from .env import Environment
 from .keyvalues import read_key_values
 
@@ -34,6 +34,10 @@ __all__ = [
     "register_ep_library",
     "unregister_ep_library",
 ]
+
+
+#: What a plugin fills in got its present form then.
+_PLUGINS_SINCE = 23
 
 
 @dataclass(frozen=True)
@@ -142,10 +146,17 @@ def register_ep_library(env: Environment, name: str, path: str | os.PathLike[Any
     Raises:
         InputError: there is no such file, or it is truncated; the name is empty.
         OrtError: it is no plugin, or was built for another ONNX Runtime; the name is taken.
+        UnsupportedFunctionError: the library is older than 1.23.
     """
     key = string(name, "registration name")
     if not key:
         raise InputError("the registration name is empty")
+    _addresses(env)  # an older library does not have devices, and says so
+    if env.native.library_api_version < _PLUGINS_SINCE:
+        raise UnsupportedFunctionError(
+            f"plugin execution providers need ONNX Runtime 1.{_PLUGINS_SINCE} or later; {env.native.description} would "
+            f"misread what today's are made of. Install onnxruntime>=1.{_PLUGINS_SINCE}."
+        )
     file = path_argument(_library_file(env.native, path))
     with _lock:
         before = set(_current(env))

@@ -114,11 +114,13 @@ def _build(tmp_path: Path, source: str) -> Path:
     return path
 
 
+@pytest.mark.filterwarnings("ignore:this process already holds another")
 def test_a_library_whose_base_is_null_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotOnnxRuntimeError, match="OrtGetApiBase gives NULL"):
         open_native(_build(tmp_path, "void* OrtGetApiBase(void) { return 0; }"))
 
 
+@pytest.mark.filterwarnings("ignore:this process already holds another")
 def test_a_library_that_is_too_old_says_what_to_install(tmp_path: Path) -> None:
     source = """
         static const void* api(unsigned v) { return 0; }
