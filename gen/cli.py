@@ -30,7 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         args = _parser(arguments[:1]).parse_args(arguments)
-        return int(args.run(args))
+        code = int(args.run(args))
+        sys.stdout.flush()
+        return code
     except GenError as error:
         return _failed(str(error))
     except ModuleNotFoundError as error:
@@ -39,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(f"{error.name} is not installed here: `pip install -e .[gen]` brings what the generator needs")
     except BrokenPipeError:  # `python -m gen diff … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 2
+        return 141  # as a shell says it of a command that the signal ended
     except OSError as error:
         return _failed(f"{error.filename or 'file'}: {error.strerror or error}")
     except KeyboardInterrupt:

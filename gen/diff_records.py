@@ -21,7 +21,12 @@ def compare_record(old: Header, new: Header, before: Record, after: Record) -> I
         packs = [f"packed to {r.pack}" if r.pack is not None else "not packed" for r in (before, after)]
         yield Change("changed", "struct", name, f"{packs[0]} -> {packs[1]}", breaking=True)
     yield from _members(before, after)
-    yield from _size(old, new, before, after)
+    if _own(before) != _own(after):  # where it is what it embeds that grew, that is named already
+        yield from _size(old, new, before, after)
+
+
+def _own(record: Record) -> tuple[object, ...]:
+    return record.kind, record.pack, [(m.name, m.type, m.bits) for m in record.members]
 
 
 def _members(before: Record, after: Record) -> Iterator[Change]:

@@ -58,8 +58,8 @@ def edited_headers(
     """
     shutil.copytree(source, target)
     for struct, declarations in (append or {}).items():
-        for text in declarations:
-            _edit(target, struct, None, text)
+        if declarations:
+            _edit(target, struct, None, "\n  ".join(declarations))
     for struct, member, text in insert:
         _edit(target, struct, member, text)
     main = target / "onnxruntime_c_api.h"
@@ -129,7 +129,7 @@ def _code(text: str) -> str:
 
 
 def _body(text: str, struct: str) -> tuple[int, int] | None:
-    """Where a struct's members start, and where the line of its closing brace does."""
+    """Where a struct's members start, and where they end: on a line of its own, or at the closing brace."""
     code = _code(text)
     match = re.search(rf"\bstruct\s+{struct}\s*\{{", code)
     if match is None:
@@ -138,7 +138,8 @@ def _body(text: str, struct: str) -> tuple[int, int] | None:
     while depth:
         depth += {"{": 1, "}": -1}.get(code[at], 0)
         at += 1
-    return match.end(), text.rindex("\n", 0, at) + 1
+    line = text.rindex("\n", 0, at) + 1
+    return match.end(), at - 1 if code[line : at - 1].strip() else line
 
 
 def _start_of(text: str, body: tuple[int, int], member: str) -> int:
