@@ -34,12 +34,12 @@ def rt() -> Iterator[oc.Runtime]:
 
 @pytest.fixture
 def alive() -> Iterator[Alive]:
-    logger, counter = logging.getLogger("ortcache.lifetime"), Alive()
+    logger, counter = logging.getLogger("ortcache.lifetime"), Alive(hide=True)
     before = logger.level
     logger.setLevel(logging.DEBUG)
-    logger.addHandler(counter)
+    logger.addFilter(counter)
     yield counter
-    logger.removeHandler(counter)
+    logger.removeFilter(counter)
     logger.setLevel(before)
 
 
@@ -85,7 +85,7 @@ def test_models_that_are_refused(rt: oc.Runtime, alive: Alive) -> None:
 def test_runs(rt: oc.Runtime, alive: Alive) -> None:
     with rt.session(MODEL, intra_op_num_threads=1) as session:
         _is_flat(alive, lambda: session.run({"X": X}), TIMES * 100)
-        _is_flat(alive, lambda: session.run(["Y"], {"X": X}, rt.run_options(tag="x")), TIMES * 20)
+        _is_flat(alive, lambda: session.run(["Y"], {"X": X}, rt.run_options(logid="x")), TIMES * 20)
 
 
 def test_runs_that_are_refused(rt: oc.Runtime, alive: Alive) -> None:
