@@ -28,6 +28,7 @@ class UnsupportedConstruct(GenError):
         super().__init__(f"{coord}: {construct}: {why}")
         self.coord = coord
         self.construct = construct
+        self.why = why
 
 
 class OverlayError(GenError):

@@ -3,62 +3,63 @@
 from __future__ import annotations
 
 from .errors import Coord, UnsupportedConstruct
-from .model import Member, Record
+from .model import CType, Member, Record
 
 __all__ = ["check_bitfields"]
 
+#: Types whose bit-fields have one meaning. Not bool and char: ctypes writes the whole byte of the one and refuses the
+#: other. Not enums and long: compilers differ on their sign and on their width.
 _BITS = {
-    "bool": 8, "char": 8, "signed char": 8, "unsigned char": 8, "int8_t": 8, "uint8_t": 8,
+    "signed char": 8, "unsigned char": 8, "int8_t": 8, "uint8_t": 8,
     "short": 16, "unsigned short": 16, "int16_t": 16, "uint16_t": 16,
     "int": 32, "unsigned int": 32, "int32_t": 32, "uint32_t": 32,
     "long long": 64, "unsigned long long": 64, "int64_t": 64, "uint64_t": 64,
+}  # fmt: skip
+
+#: What else may stand beside one, with the least width that it has anywhere.
+_NEIGHBOURS = {
+    **_BITS, "bool": 8, "char": 8, "wchar_t": 16, "float": 32, "double": 64, "long": 32, "unsigned long": 32,
+    "size_t": 32, "ssize_t": 32, "ptrdiff_t": 32, "intptr_t": 32, "uintptr_t": 32,
 }  # fmt: skip
 
 
 def check_bitfields(record: Record) -> None:
     """Refuse a struct whose bit-fields compilers would place differently.
 
-    A run of bit-fields of one type starts on a unit of that type wherever what stands before it, and what stands
+    A run of bit-fields of one width starts on a unit of that type wherever what stands before it, and what stands
     after, is at least as wide: then no compiler packs a neighbour into the unit's spare bits.
     """
-    if not any(m.bits is not None for m in record.members):
+    if not any(member.bits is not None for member in record.members):
         return
-    if record.pack is not None:
-        raise UnsupportedConstruct(_where(record), f"bit-field in packed {record.name}", "compilers differ here")
-    for before, member, after in zip(
-        [None, *record.members], record.members, [*record.members[1:], None], strict=False
-    ):
+    if record.pack is not None or record.kind == "union":
+        what = "packed struct" if record.kind == "struct" else "union"
+        raise UnsupportedConstruct(_where(record), f"bit-field in {what} {record.name}", "ctypes misplaces it")
+    neighbours = [None, *record.members, None]
+    for i, member in enumerate(record.members):
         if member.bits is not None:
-            _check(record, before, member, after)
+            _check(record, member, (neighbours[i], neighbours[i + 2]))
 
 
-def _check(record: Record, before: Member | None, member: Member, after: Member | None) -> None:
+def _check(record: Record, member: Member, neighbours: tuple[Member | None, Member | None]) -> None:
     coord = member.coord or _where(record)
     what = f"bit-field {record.name}.{member.name}"
-    width = _width(member)
+    width = _BITS.get(str(member.type).removeprefix("const "))
     if width is None or member.bits is None or not 0 < member.bits <= width:
-        raise UnsupportedConstruct(coord, what, f"{member.bits} bits of {member.type}")
-    if record.kind == "union":
-        return
-    for neighbour in (before, after):
+        raise UnsupportedConstruct(coord, what, f"{member.bits} bits of {member.type} are not the same everywhere")
+    for neighbour in neighbours:
         if neighbour is None:
             continue
-        same_run = neighbour.bits is not None and neighbour.type == member.type
-        other = _width(neighbour)
-        wide = neighbour.bits is None and other is not None and other >= width
-        if not same_run and not wide:
-            raise UnsupportedConstruct(
-                coord, what, f"compilers differ on where it goes beside {neighbour.name} ({neighbour.type})"
-            )
+        fits = _width(neighbour) == width if neighbour.bits is not None else _width(neighbour) >= width
+        if not fits:
+            why = f"compilers differ on where it goes beside {neighbour.name} ({neighbour.type})"
+            raise UnsupportedConstruct(coord, what, why)
 
 
-def _width(member: Member) -> int | None:
-    """Bits of the member's own type; 64 for a pointer; None where the table does not say."""
-    if not hasattr(member.type, "base"):
-        return 64
-    if member.type.dims:
-        return None
-    return 64 if member.type.pointers else _BITS.get(member.type.base)
+def _width(member: Member) -> int:
+    """The least alignment of a member, in bits; 0 where it is not known."""
+    if not isinstance(member.type, CType) or member.type.pointers:
+        return 32
+    return _NEIGHBOURS.get(member.type.base, 0)
 
 
 def _where(record: Record) -> Coord:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
 
@@ -10,82 +9,54 @@ from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
 from .errors import UnsupportedConstruct
-from .expr import evaluate
+from .expr import constant
 from .model import Header
 from .preprocess import Macro
+from .standard import TYPES
 
 __all__ = ["read_macros"]
 
-_FLOAT = re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?[fF]?")
-_STRING = re.compile(r'L?("(?:[^"\\]|\\.)*"\s*)+')
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def read_macros(macros: Mapping[str, Macro], header: Header, enumerators: Mapping[str, int]) -> None:
     """Fill ``header.constants`` and ``header.skipped``.
 
     A macro counts as a constant only if C would see an integer, a floating-point or a string literal, or an
-    expression of those; a value that would depend on the platform is skipped rather than guessed.
+    expression of integers; a value that would depend on the platform is skipped rather than guessed.
     """
-    names = dict(enumerators)
-    waiting = dict(macros)
-    while waiting:  # a macro may use one that is defined after it
-        progress = False
-        for name, macro in list(waiting.items()):
-            value, reason = _value(macro, names, waiting)
-            if value is None and reason is None:
+    parser = CParser()
+    types = {*TYPES, *header.typedefs, *header.records, *header.enums, *header.callbacks, *header.handles}
+    for name, macro in macros.items():
+        why = _no_constant(macro)
+        if why is None:
+            try:
+                header.constants[name] = _value(macro, parser, types, enumerators)
                 continue
-            del waiting[name]
-            progress = True
-            if value is not None:
-                header.constants[name] = value
-                if isinstance(value, int):
-                    names[name] = value
-            else:
-                header.skipped[name] = reason or ""
-        if not progress:
-            for name in waiting:
-                header.skipped[name] = "it refers to itself"
-            break
-    order = list(macros)
-    header.constants = dict(sorted(header.constants.items(), key=lambda item: order.index(item[0])))
-    header.skipped = dict(sorted(header.skipped.items(), key=lambda item: order.index(item[0])))
+            except UnsupportedConstruct as error:
+                why = f"{error.construct}: {error.why}" if error.construct else error.why
+        header.skipped[name] = why
 
 
-def _value(
-    macro: Macro, names: Mapping[str, int], waiting: Mapping[str, Macro]
-) -> tuple[int | float | str | None, str | None]:
-    """The constant, or the reason why there is none, or neither when another macro must come first."""
-    if macro.function:
-        return None, "it takes arguments"
-    body = macro.body
-    if not body:
-        return None, "it is empty"
-    if _STRING.fullmatch(body):
-        return _string(body), None
-    if _FLOAT.fullmatch(body):
-        return float(body.rstrip("fF")), None
+def _no_constant(macro: Macro) -> str | None:
+    """Why a look at the macro is enough to pass it over."""
+    if macro.body is None:
+        return macro.why
+    if not macro.body:
+        return "it is empty"
+    return "C reserves names that begin with an underscore" if macro.name.startswith("_") else None
+
+
+def _value(macro: Macro, parser: CParser, types: set[str], enumerators: Mapping[str, int]) -> int | float | str:
+    assert macro.body is not None
+    if macro.body.isdecimal() and macro.body[0] != "0" and len(macro.body) < 10:  # most are; a parser is not needed
+        return int(macro.body)
+    used = sorted(types.intersection(_NAME.findall(macro.body)))  # so that (size_t)-1 is a cast and no difference
     try:
-        tree = CParser().parse(f"int x = {body};", "macro")
+        tree = parser.parse("".join(f"typedef int {name};" for name in used) + f"int x = {macro.body};")
     except (ParseError, AssertionError):
-        return None, "it is not an expression"
-    if len(tree.ext) != 1 or not isinstance(tree.ext[0], c_ast.Decl):
-        return None, "it is not an expression"
-    used = _names(tree.ext[0].init)
-    if any(name in waiting and name != macro.name and not waiting[name].function for name in used):
-        return None, None
-    try:
-        return evaluate(tree.ext[0].init, names, macro.coord), None
-    except UnsupportedConstruct as error:
-        return None, str(error).split(": ", 1)[1]
-
-
-def _names(node: c_ast.Node) -> set[str]:
-    found = {node.name} if isinstance(node, c_ast.ID) else set()
-    for _, child in node.children():
-        found |= _names(child)
-    return found
-
-
-def _string(body: str) -> str:
-    # C's escapes in the literals that headers define are Python's too; adjacent literals join in both.
-    return str(ast.literal_eval("(" + body.replace('L"', '"') + ")"))
+        tree = c_ast.FileAST([])
+    # A body such as `1; int y` or `1, y` would be read as more than the one declaration.
+    if len(tree.ext) != len(used) + 1 or not isinstance(tree.ext[-1], c_ast.Decl) or tree.ext[-1].init is None:
+        raise UnsupportedConstruct(macro.coord, "", "it is not an expression")
+    return constant(tree.ext[-1].init, enumerators, macro.coord)

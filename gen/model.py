@@ -31,19 +31,12 @@ Status = Literal["released", "proposed", "placeholder"]
 
 #: Every base name that is not declared by a header: C's own scalars, <stdint.h>, <stddef.h>, and the one type
 #: that differs by platform (``ORTCHAR_T``: wchar_t on Windows, char elsewhere).
-SCALARS = frozenset(
-    "void bool char wchar_t ORTCHAR_T short int long float double size_t ssize_t ptrdiff_t intptr_t uintptr_t "
-    "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t".split()
-) | {
-    "signed char",
-    "unsigned char",
-    "unsigned short",
-    "unsigned int",
-    "unsigned long",
-    "long long",
-    "unsigned long long",
-    "long double",
-}
+SCALARS = frozenset({
+    "void", "bool", "char", "signed char", "unsigned char", "wchar_t", "ORTCHAR_T", "short", "unsigned short", "int",
+    "unsigned int", "long", "unsigned long", "long long", "unsigned long long", "float", "double", "long double",
+    "size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
+    "uint16_t", "uint32_t", "uint64_t",
+})  # fmt: skip
 
 _TYPE = re.compile(r"(?P<const>const )?(?P<base>[A-Za-z_][\w ]*?)(?P<ptr>(?:\*(?: const)?)*)(?P<dims>(?:\[\d+\])*)")
 

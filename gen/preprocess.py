@@ -2,57 +2,38 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pcpp
 from pcpp.parser import Action, OutputDirective
 
 from .errors import Coord, GenError, UnsupportedConstruct
+from .lexer import Lexer, PPToken, Token, lines
+from .platforms import KNOWN_TO_DIFFER, MARK, mark_differences
+from .standard import HEADERS, MACROS
 
 __all__ = ["Macro", "Preprocessed", "Token", "preprocess", "preprocess_text"]
-
-#: System headers that declare nothing a binding needs beyond the scalars that the parser already knows.
-_STANDARD = {
-    "assert.h", "float.h", "inttypes.h", "limits.h", "stdalign.h", "stdarg.h", "stdbool.h", "stddef.h",
-    "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/types.h", "wchar.h",
-}  # fmt: skip
-
-#: Macros whose definition in the header would hide a difference between platforms. They stay in the token stream
-#: as they are written, and the stages after this one know them.
-_PLATFORM = {"ORTCHAR_T", "ORT_API_CALL"}
-
-#: What the C standard promises and headers use in expressions, for the LP64 and LLP64 platforms that ORT ships for.
-_PREDEFINED = {
-    "CHAR_BIT": "8", "INT8_MIN": "(-128)", "INT8_MAX": "127", "UINT8_MAX": "255",
-    "INT16_MIN": "(-32768)", "INT16_MAX": "32767", "UINT16_MAX": "65535",
-    "INT32_MIN": "(-2147483647-1)", "INT32_MAX": "2147483647", "UINT32_MAX": "4294967295U",
-    "INT_MIN": "(-2147483647-1)", "INT_MAX": "2147483647", "UINT_MAX": "4294967295U",
-    "INT64_MIN": "(-9223372036854775807LL-1)", "INT64_MAX": "9223372036854775807LL",
-    "UINT64_MAX": "18446744073709551615ULL", "SIZE_MAX": "18446744073709551615ULL",
-    "true": "1", "false": "0",
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Token:
-    text: str
-    coord: Coord
 
 
 @dataclass(frozen=True)
 class Macro:
-    """A ``#define`` as the headers leave it. ``function`` is true when it takes arguments."""
+    """A ``#define`` as the headers leave it. ``function`` is true when it takes arguments.
+
+    ``body`` is what C puts in its place where no further macro is defined; None where that cannot be told, with
+    ``why``.
+    """
 
     name: str
-    body: str
+    body: str | None
     function: bool
     coord: Coord
+    why: str = ""
 
 
 @dataclass
@@ -61,63 +42,6 @@ class Preprocessed:
     macros: dict[str, Macro]
     texts: dict[str, str] = field(default_factory=dict)  # file name -> its text, for the comments
     hashes: dict[str, str] = field(default_factory=dict)  # file name -> sha256 of its bytes
-
-
-class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
-    """pcpp with its hooks turned into errors, so that nothing is passed over in silence."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.line_directive = None
-        self.texts: dict[str, str] = {}
-        self.hashes: dict[str, str] = {}
-        for name, value in _PREDEFINED.items():
-            self.define(f"{name} {value}")
-        self.builtin = set(self.macros)
-
-    def on_error(self, file: str, line: int, msg: str) -> None:
-        raise GenError(f"{_base(file)}:{line}: {msg}")
-
-    def on_file_open(self, is_system_include: bool, includepath: str) -> Any:
-        if is_system_include:
-            name = os.path.relpath(includepath).replace(os.sep, "/")
-            if name in _STANDARD:
-                return io.StringIO("")
-            raise GenError(
-                f"{self.where()}: #include <{name}>: this system header is not one the generator has a stand-in "
-                "for. Feed it headers that include only the C standard library's, or add it to gen/preprocess.py."
-            )
-        return io.StringIO(self.read(includepath))
-
-    def read(self, path: str) -> str:
-        data = Path(path).read_bytes()
-        self.hashes[_base(path)] = hashlib.sha256(data).hexdigest()
-        # A BOM and Windows line ends are common in archives that were unpacked on Windows.
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
-        self.texts[_base(path)] = text
-        return text
-
-    def on_include_not_found(self, is_malformed: bool, is_system: bool, curdir: str, path: str) -> None:
-        if is_malformed:
-            raise GenError(f"{self.where()}: malformed #include {path}")
-        raise GenError(f'{self.where()}: #include "{path}": no such file beside the header')
-
-    def on_directive_handle(self, directive: Any, toks: list[Any], ifpassthru: bool, precedingtoks: list[Any]) -> Any:
-        name = toks[0].value if toks else ""
-        if directive.value in ("define", "undef") and name in _PLATFORM:
-            raise OutputDirective(Action.IgnoreAndRemove)
-        return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
-
-    def on_directive_unknown(self, directive: Any, toks: list[Any], ifpassthru: bool, precedingtoks: list[Any]) -> Any:
-        if directive.value == "pragma":
-            return None  # the next stage reads it
-        if directive.value == "warning":
-            return True
-        text = " ".join(t.value for t in toks).strip()
-        raise UnsupportedConstruct(Coord(_base(directive.source), directive.lineno), f"#{directive.value} {text}")
-
-    def where(self) -> str:
-        return _base(self.source) if getattr(self, "source", None) else "header"
 
 
 def preprocess(paths: list[Path]) -> Preprocessed:
@@ -130,40 +54,221 @@ def preprocess(paths: list[Path]) -> Preprocessed:
         if not path.is_file():
             raise GenError(f"no such header: {path}")
     pp = _Preprocessor()
-    pp.parse("".join(f'#include "{path.resolve().as_posix()}"\n' for path in paths), "")
-    return _collect(pp)
+    tokens = [token for path in paths for token in pp.file(path)]
+    return _result(pp, tokens)
 
 
 def preprocess_text(text: str, name: str = "header.h") -> Preprocessed:
-    """The same for a header that is at hand as text."""
+    """The same for a header that is at hand as text; it can include standard headers only."""
     pp = _Preprocessor()
-    pp.texts[name] = text
-    pp.hashes[name] = hashlib.sha256(text.encode()).hexdigest()
-    pp.parse(text, name)
-    return _collect(pp)
+    pp.keep(name, text.encode("utf-8", "surrogateescape"))
+    return _result(pp, list(pp.stream(pp.texts[name], name)))
 
 
-def _collect(pp: _Preprocessor) -> Preprocessed:
-    tokens = list(_tokens(pp))
-    macros = {
-        name: Macro(
-            name,
-            "".join(t.value for t in macro.value).strip(),
-            macro.arglist is not None,
-            Coord(_base(macro.source), macro.lineno),
-        )
-        for name, macro in pp.macros.items()
-        if name not in pp.builtin and getattr(macro, "source", None)
-    }
+def _result(pp: _Preprocessor, tokens: list[Token]) -> Preprocessed:
+    macros = {name: pp.macro(name) for name in list(pp.macros) if name not in pp.builtin}
     return Preprocessed(tokens, macros, pp.texts, pp.hashes)
 
 
-def _tokens(pp: _Preprocessor) -> Iterator[Token]:
-    spaces = pp.t_WS
-    while (token := pp.token()) is not None:
-        if token.type not in spaces and token.value.strip():
-            yield Token(token.value, Coord(_base(token.source), token.lineno))
+class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
+    """pcpp with its hooks turned into errors, so that nothing is passed over in silence."""
+
+    stringizing = False  # is there a macro that turns an argument into a string, blanks and all?
+
+    def __init__(self) -> None:
+        super().__init__(Lexer())
+        self.line_directive = None
+        self.expand_linemacro = self.expand_filemacro = self.expand_countermacro = False
+        self.macros.clear()  # __DATE__, __TIME__
+        self.texts: dict[str, str] = {}
+        self.hashes: dict[str, str] = {}
+        self.paths: dict[str, Path] = {}  # file name -> where it was read
+        self.differing: set[str] = set()  # macros that platforms define differently, live or not
+        self.varying: set[str] = set()  # those that are live
+        self.evaluating = False
+        self.last_coord = Coord("", 0)
+        for name, value in MACROS.items():
+            self.define(f"{name} {value}")
+        self.builtin = set(self.macros)
+
+    # Reading.
+
+    def file(self, path: Path) -> Iterator[Token]:
+        """The tokens of a header; none where it was read before."""
+        path = path.resolve()
+        if self.paths.get(path.name) == path:
+            return iter(())
+        text = self.read(path)
+        self.temp_path = [str(path.parent)]
+        return self.stream(text, str(path))
+
+    def read(self, path: Path) -> str:
+        before = self.paths.setdefault(path.name, path)
+        if before != path:
+            raise GenError(f"two headers are called {path.name}: {before} and {path}. Give one another name")
+        return self.keep(path.name, path.read_bytes())
+
+    def keep(self, name: str, data: bytes) -> str:
+        if b"\0" in data:
+            raise GenError(f"{name} is no text that C can be: it holds NUL bytes (UTF-16?). Save it as UTF-8")
+        self.hashes[name] = hashlib.sha256(data).hexdigest()
+        # A BOM and Windows line ends are common in archives that were unpacked on Windows, and other encodings in
+        # comments: where a byte that is no UTF-8 stands elsewhere, the token is refused.
+        text = data.decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
+        self.texts[name] = text
+        return text
+
+    def stream(self, text: str, source: str) -> Iterator[Token]:
+        tokens = self.parsegen(text, source, source)
+        while True:
+            try:
+                token = next(tokens, None)
+            except IndexError as error:  # pcpp looks for a word that is not there
+                raise GenError(f"{self.where()}: malformed #{self.lastdirective.value}") from error
+            if token is None:
+                return
+            if token.type != "CPP_WS":
+                yield self.pragma(token, tokens) if token.value == "#" else Token(token.value, self.coord(token))
+
+    def pragma(self, first: PPToken, tokens: Iterator[PPToken]) -> Token:
+        """A pragma as one token."""
+        text = "#"
+        for token in tokens:
+            if "\n" in token.value:
+                break
+            text += token.value
+        return Token(text, self.coord(first))
+
+    def coord(self, token: PPToken) -> Coord:
+        if (token.source, token.lineno) != self.last_coord:
+            self.last_coord = Coord(token.source, token.lineno)
+        return self.last_coord
+
+    def where(self) -> Coord:
+        """The last directive that was met."""
+        return Coord(self.lastdirective.source, self.lastdirective.lineno)
+
+    # What pcpp calls.
+
+    def group_lines(self, input: str, abssource: str) -> list[list[PPToken]]:
+        name = PurePath(abssource).name
+        # pcpp has replaced trigraphs in its input; no compiler does by default, and C23 has none.
+        return mark_differences(lines(self.texts[name], name), self.differing)
+
+    def include(self, tokens: list[PPToken], original_line: list[PPToken]) -> Iterator[PPToken]:
+        if self.include_depth > 100:
+            raise GenError(f"{self.where()}: headers include one another without an end")
+        if not tokens or tokens[0].value != "<":
+            return super().include(tokens, original_line)  # type: ignore[no-any-return]
+        name = "".join(token.value for token in tokens[1:]).partition(">")[0]
+        if name not in HEADERS:
+            raise GenError(
+                f"{self.where()}: #include <{name}>: the generator has no stand-in for this system header. "
+                "Feed it headers that include only the C standard library's, or add it to gen/standard.py."
+            )
+        return iter(())
+
+    def on_file_open(self, is_system_include: bool, includepath: str) -> Any:
+        return io.StringIO(self.read(Path(includepath).resolve()))
+
+    def on_include_not_found(self, is_malformed: bool, is_system: bool, curdir: str, path: str) -> None:
+        if is_malformed:
+            raise GenError(f"{self.where()}: malformed #include {path}")
+        if path in HEADERS:
+            raise OutputDirective(Action.IgnoreAndRemove)
+        raise GenError(f'{self.where()}: #include "{path}": no such file beside the header')
+
+    def on_error(self, file: str, line: int, msg: str) -> None:
+        raise GenError(f"{Coord(file, line)}: {msg.strip()}")
+
+    def on_directive_handle(self, directive: Any, toks: list[Any], ifpassthru: bool, precedingtoks: list[Any]) -> Any:
+        name = toks[0].value if toks else ""
+        if directive.value in ("define", "undef") and name in KNOWN_TO_DIFFER:
+            self.lastdirective = directive
+            raise OutputDirective(Action.IgnoreAndRemove)
+        return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
+
+    def on_directive_unknown(self, directive: Any, toks: list[Any], ifpassthru: bool, precedingtoks: list[Any]) -> Any:
+        words = [token.value for token in toks if token.type != "CPP_WS"]
+        coord = Coord(directive.source, directive.lineno)
+        if directive.value == "pragma":
+            if words[:1] != [MARK]:
+                return None  # the next stage reads it
+            if not words[1:]:
+                why = "its branches declare different things, and the snapshot is for all platforms"
+                raise UnsupportedConstruct(coord, "#if that asks for the platform", why)
+            self.varying.update(words[1:])
+            return True
+        if directive.value == "warning":
+            return True
+        why = "the header refuses to be read" if directive.value == "error" else "this directive is not understood"
+        raise UnsupportedConstruct(coord, f"#{directive.value} {' '.join(words)}".strip(), why)
+
+    def on_unknown_macro_function_in_expr(self, ident: str) -> Any:
+        if ident.startswith("__has_"):
+            return lambda _argument: 0
+        raise SyntaxError(f"{ident} is not defined")
+
+    def evalexpr(self, tokens: list[PPToken]) -> Any:
+        self.evaluating = True  # a macro that differs by platform has been dealt with by its mark
+        try:
+            return super().evalexpr(tokens)
+        finally:
+            self.evaluating = False
+
+    def expand_macros(self, tokens: list[PPToken], expanding_from: Sequence[str] = ()) -> list[PPToken]:
+        """pcpp's, without its cost where little is to be done: it copies and shifts lists for every token."""
+        macros = self.macros
+        found = [token for token in tokens if token.value in macros]
+        if not found:
+            return tokens
+        if self.varying and not self.evaluating:
+            self.refuse_varying(found)
+        if all(not macros[token.value].value and macros[token.value].arglist is None for token in found):
+            return [token for token in tokens if token.value not in macros]
+        if expanding_from or len(tokens) < 200:
+            return super().expand_macros(tokens, list(expanding_from))  # type: ignore[no-any-return]
+        if not self.stringizing:
+            tokens = [token for token in tokens if token.type != "CPP_WS"]
+        return [token for part in _statements(tokens) for token in self.expand_macros(part)]
+
+    def define(self, tokens: Any) -> None:
+        super().define(tokens)
+        name = tokens.partition(" ")[0].partition("(")[0] if isinstance(tokens, str) else tokens[0].value
+        self.stringizing |= bool(getattr(self.macros[name], "str_patch", ()))
+
+    def refuse_varying(self, found: list[PPToken]) -> None:
+        for token in found:
+            if token.value in self.varying:
+                raise UnsupportedConstruct(self.coord(token), token.value, "platforms define this macro differently")
+
+    def macro(self, name: str) -> Macro:
+        """A macro as the headers leave it."""
+        macro = self.macros[name]
+        coord = Coord(macro.source, macro.lineno)
+        if macro.arglist is not None:
+            return Macro(name, None, True, coord, "it takes arguments")
+        if name in self.varying:
+            return Macro(name, None, False, coord, "platforms define it differently")
+        try:
+            body = self.expand_macros([copy.copy(token) for token in macro.value], [name])
+        except UnsupportedConstruct as error:
+            return Macro(name, None, False, coord, f"{error.construct}: {error.why}")
+        except GenError as error:
+            return Macro(name, None, False, coord, f"it does not expand: {error}")
+        return Macro(name, "".join(token.value for token in body).strip(), False, coord)
 
 
-def _base(path: str | None) -> str:
-    return os.path.basename(path or "") or "header.h"
+def _statements(tokens: list[PPToken]) -> Iterator[list[PPToken]]:
+    """Parts that no macro call crosses: each ends with a semicolon that stands in no parentheses."""
+    start = depth = 0
+    for at, token in enumerate(tokens):
+        value = token.value
+        if value == "(":
+            depth += 1
+        elif value == ")":
+            depth -= 1
+        elif value == ";" and depth <= 0:
+            yield tokens[start : at + 1]
+            start, depth = at + 1, 0
+    yield tokens[start:]

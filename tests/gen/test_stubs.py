@@ -147,8 +147,8 @@ def test_placeholders_and_proposed_slots_say_what_they_are() -> None:
 def test_members_of_an_anonymous_struct_are_reached_as_if_they_stood_outside() -> None:
     text = "struct OrtOuter { int kind; union { int32_t number; struct { int32_t low; int32_t high; }; }; };"
     found = rows(read(MAIN + text), "OrtOuter")
-    assert list(found) == ["kind", "anonymous1", "number", "low", "high"]
-    assert found["high"] == "_Field[int]  # anonymous1.anonymous1.1, since unknown"
+    assert list(found) == ["kind", "anonymous1", "number", "anonymous1_1", "low", "high"]
+    assert found["high"] == "_Field[int]  # anonymous1.anonymous1_1.1, since unknown"
 
 
 def test_names_that_are_keywords_of_python_leave_the_stub_readable() -> None:
