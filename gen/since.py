@@ -142,13 +142,14 @@ def _bounded(since: int | None, version: int, known: Sequence[_Known], where: st
 def _usable(record: Record, version: int, sizes: Mapping[int, int], notes: list[str]) -> Mapping[int, int]:
     """The measured sizes, unless this table is not one of those that were measured: then an index says nothing."""
     size = len(record.members)
-    least = max((n for v, n in sizes.items() if v <= version), default=0)
-    most = min((n for v, n in sizes.items() if v >= version), default=size)
-    if least <= size <= most:
+    fewer = max((n for v, n in sizes.items() if v <= version), default=0)
+    more = min((n for v, n in sizes.items() if v >= version), default=None)
+    if fewer <= size and (more is None or size <= more):
         return sizes
+    expected = f"at least {fewer}" if more is None else str(more) if fewer == more else f"{fewer} to {more}"
     notes.append(
-        f"{record.name} has {size} members, but releases near 1.{version} had {least} to {most}: "
-        "these headers are not a release's, and the measured sizes say nothing of them"
+        f"{record.name} has {size} members, but a release 1.{version} has {expected}: "
+        "the measured sizes say nothing of these headers"
     )
     return {}
 

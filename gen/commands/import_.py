@@ -56,6 +56,8 @@ def _folders(args: argparse.Namespace) -> list[tuple[str | None, Path]]:
                 raise GenError(f"{shown(folder)}: {'; '.join(wrong)}: `python -m gen fetch {release}` mends it")
         if not folder.is_dir():
             raise GenError(f"{release} is not there: `python -m gen fetch {release}` brings it")
+        if release not in sets:
+            print(f"{release} is not pinned in {shown(SOURCES)}: these headers are not verified")
         folders.append((release, folder))
     return folders
 

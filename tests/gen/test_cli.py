@@ -53,7 +53,9 @@ def test_an_error_is_one_line_and_no_traceback(tmp_path: Path) -> None:
     done = run("import", "--from", str(broken), "-o", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     line = MAIN.count("\n") + 1
-    assert done.stderr.startswith(f"python -m gen: error: onnxruntime_c_api.h:{line}: __attribute__((vector_size))")
+    assert (
+        done.stderr.startswith(f"python -m gen: error: onnxruntime_c_api.h:{line}: ") and "vector_size" in done.stderr
+    )
     assert done.stderr.count("\n") == 1
 
 

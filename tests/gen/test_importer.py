@@ -134,6 +134,15 @@ def test_fetched_headers_that_were_changed_are_not_imported(
     assert not (tmp_path / "ort-1.29.json").exists()
 
 
+def test_fetched_headers_that_nothing_pins_are_imported_with_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder(tmp_path / "1.30")
+    monkeypatch.setattr(command, "UPSTREAM", tmp_path)
+    assert main(["import", "1.30", "-o", str(tmp_path)]) == 0
+    assert "1.30 is not pinned in headers/sources.toml: these headers are not verified" in capsys.readouterr().out
+
+
 def test_a_folder_takes_one_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "1.29", "1.30", "--from", str(tmp_path)]) == 2
     assert "--from takes one RELEASE at most" in capsys.readouterr().err
