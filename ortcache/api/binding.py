@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import ClosedError, InputError
 from .convert import feed_value
-from .element import element_of
-from .iobinding import IoBinding
-from .plan import output_shapes, unchecked_run
+from .iobinding import IoBinding, prepared_run
+from .reading import read
 from .run_options import RunOptions
-from .typeinfo import Kind, ValueInfo
+from .shapes import output_shapes
+from .signature import Slot
 from .value import Value
 
 __all__ = ["Binding"]
@@ -28,18 +28,19 @@ class Binding:
 
     def __init__(self, session: Any, inputs: dict[str, Any], outputs: Mapping[str, Any] | Sequence[str] | None) -> None:
         self.session = session
-        self.inputs = {name: _input(session, name, data) for name, data in inputs.items()}
-        missing = [info.name for info in session.inputs if info.name not in inputs]
-        if missing:
-            raise InputError(f"the model needs the inputs {', '.join(missing)} too: bind all of them")
-        self._io = IoBinding(session)
-        for name, data in self.inputs.items():
-            self._io.bind_input(name, data)
+        slots, _, given = session._ins.choose(inputs)
+        self.inputs = {slot.info.name: _input(session.native, slot, given[slot.info.name]) for slot in slots}
         self._outputs = self._choose_outputs(outputs)
+        self._io = IoBinding(session)
+        for slot in slots:
+            self._io.bind("BindInput", slot.info.name, self.inputs[slot.info.name], slot.code)
         for name, data in self._outputs.items():
-            self._io.bind_output(name, data)
-        self._call = unchecked_run(session, self._io)
-        self._users = session._users
+            if data is None:
+                self._io.bind_allocated_output(name)
+            else:
+                self._io.bind("BindOutput", name, data, session._outs.slots[name].code)
+        # Whoever has taken this out may run: ORT does not stand two runs of one binding at once.
+        self._free = [prepared_run(session.native, session._pointer, self._io._pointer)]
 
     def run(self, run_options: RunOptions | None = None) -> None:
         """Run the model over what is bound; the outputs are in `outputs` then.
@@ -47,31 +48,38 @@ class Binding:
         Raises:
             OrtError: ORT refuses, or a kernel fails.
             ClosedError: the binding or its session is closed.
+            RuntimeError: another thread is running it.
         """
-        users = self._users
-        users.append(None)  # the session stays until this run is over, whatever another thread does
+        call = self._take()
+        users = self._io._users
+        users.append(None)  # it stays until this run is over, whatever another thread does
         try:
             if self._io._closed or self.session._closed:
                 raise ClosedError("this Binding, or its Session, is closed")
             if run_options is None:
-                status = self._call()
+                status = call()
                 if status:
                     raise self.session.native.statuses.error_at(status, "RunWithBinding")
             else:
                 self._run_with(run_options)
         finally:
             users.pop()
-            if self.session._closed:
-                self.session._settle()
+            self._free.append(call)
+            if self._io._closed:
+                self._io._settle()
 
     @property
     def outputs(self) -> dict[str, Any]:
         """Output name to its array: the same one after every run where it is bound, else a new one after each."""
-        if all(data is not None for data in self._outputs.values()):
+        if not any(data is None for data in self._outputs.values()):
             return {name: data.numpy() if isinstance(data, Value) else data for name, data in self._outputs.items()}
-        values = self._io.output_values()
+        call = self._take()
+        try:
+            values = self._io.output_values()
+        finally:
+            self._free.append(call)
         return {
-            name: value.numpy() if data is None or isinstance(data, Value) else data
+            name: self._read(name, value) if data is None else data.numpy() if isinstance(data, Value) else data
             for (name, data), value in zip(self._outputs.items(), values, strict=True)
         }
 
@@ -88,67 +96,69 @@ class Binding:
     def __repr__(self) -> str:
         return f"<ortcache.Binding {', '.join(self.inputs)} -> {', '.join(self._outputs)}>"
 
+    def _take(self) -> Any:
+        try:
+            return self._free.pop()  # atomic
+        except IndexError:
+            raise RuntimeError("another thread is running this binding: make one for each thread") from None
+
+    def _read(self, name: str, value: Any) -> Any:
+        result = read(self.session.native, value.address, value)
+        # An input that is handed through comes back as the caller's own memory.
+        return result.copy() if isinstance(result, np.ndarray) and name in self.session._outs.passed else result
+
     def _run_with(self, options: RunOptions) -> None:
         pointer = options._enter()
         try:
-            self.session.native.api.RunWithBinding(self.session._record.pointer, pointer, self._io)
+            session = self.session
+            session.native.api.RunWithBinding(session._record.pointer, pointer, self._io._record.pointer)
         finally:
             options._leave()
 
     def _choose_outputs(self, outputs: Mapping[str, Any] | Sequence[str] | None) -> dict[str, Any]:
         """Output name to the array or Value to write into, or to None."""
-        infos = {info.name: info for info in self.session.outputs}
-        if outputs is None or not isinstance(outputs, Mapping):
-            if isinstance(outputs, str):
-                raise TypeError("the outputs must be a list of names or a dict, not one string")
-            names = list(infos) if outputs is None else list(outputs)
-            _check_names(names, infos)
-            return {name: self._array_for(infos[name]) for name in names}
-        _check_names(list(outputs), infos)
-        return {name: _output(infos[name], data) for name, data in outputs.items()}
+        chosen = self.session._outs.choose(outputs)[0]
+        given = outputs if isinstance(outputs, Mapping) else {}
+        return {slot.info.name: self._output(slot, given) for slot in chosen}
 
-    def _array_for(self, info: ValueInfo) -> Any:
-        arrays = {name: data for name, data in self.inputs.items() if isinstance(data, np.ndarray)}
-        shapes = output_shapes(self.session.inputs, (info,), arrays)
-        if shapes is None or info.info.element is None:
-            return None
-        return np.zeros(shapes[0], info.info.element.dtype)
+    def _output(self, slot: Slot, given: Mapping[str, Any]) -> Any:
+        name, data = slot.info.name, given.get(slot.info.name)
+        passed = name in self.session._outs.passed
+        shape = self._shape(slot)
+        if data is None:
+            make = shape is not None and name not in given and not passed
+            return np.zeros(shape, slot.dtype) if make and shape is not None else None
+        if passed:
+            raise InputError(f"output {name!r} is an input that is handed through, and not written: bind None")
+        return data if isinstance(data, Value) else _usable_output(slot, data, shape)
 
-
-def _check_names(names: list[str], infos: Mapping[str, ValueInfo]) -> None:
-    for name in names:
-        if name not in infos:
-            raise InputError(f"the model has no output {name!r}; it has {', '.join(infos)}")
+    def _shape(self, slot: Slot) -> tuple[int, ...] | None:
+        given = {name: data.shape for name, data in self.inputs.items() if isinstance(data, np.ndarray)}
+        shapes = output_shapes(self.session.inputs, [slot.info], given)
+        return shapes[0] if shapes else None
 
 
-def _input(session: Any, name: str, data: Any) -> Any:
-    info = session._feeds.get(name)
-    if info is None:
-        raise InputError(f"the model has no input {name!r}; it has {', '.join(session._feeds)}")
-    if isinstance(data, Value):
+def _input(native: Any, slot: Slot, data: Any) -> Any:
+    """The array to use in place, or a Value."""
+    if not isinstance(data, np.ndarray) or not slot.plain or data.dtype.newbyteorder("=") != slot.dtype:
+        # What numpy's memory cannot be used for (strings, sequences, packed types) is converted once.
+        return feed_value(native, slot.info, data)
+    if data.dtype == slot.dtype and data.flags.c_contiguous and data.flags.aligned:
         return data
-    element = info.info.element
-    if isinstance(data, np.ndarray) and info.info.kind == Kind.ONNX_TYPE_TENSOR and element is not None:
-        native = data.dtype.newbyteorder("=")
-        if element.plain and element.dtype == native:
-            if data.dtype == native and data.flags.c_contiguous:
-                return data
-            raise InputError(
-                f"input {name!r}: a bound array is used in place, and this one is not C-contiguous in this machine's "
-                f"byte order; bind numpy.ascontiguousarray(array, {native.name!r})"
-            )
-    # What numpy's memory cannot be used for (strings, sequences, packed types) is converted once.
-    return feed_value(session.native, info, data)
+    raise InputError(
+        f"input {slot.info.name!r}: a bound array is used in place, and this one is not C-contiguous and aligned in "
+        f"this machine's byte order; bind numpy.array(array, {slot.dtype.name!r}, order='C')"
+    )
 
 
-def _output(info: ValueInfo, data: Any) -> Any:
-    if data is None or isinstance(data, Value):
-        return data
+def _usable_output(slot: Slot, data: Any, shape: tuple[int, ...] | None) -> Any:
+    name = slot.info.name
     if not isinstance(data, np.ndarray):
-        raise TypeError(f"output {info.name!r}: bind an array, a Value or None, not {type(data).__name__}")
-    element = info.info.element
-    if element is None or not element.plain or element_of(data.dtype).code != element.code:
-        raise InputError(f"output {info.name!r} is {info.type}: an array of {data.dtype} cannot take it")
-    if not data.flags.c_contiguous or not data.flags.writeable:
-        raise InputError(f"output {info.name!r}: the array must be C-contiguous and writeable")
+        raise TypeError(f"output {name!r}: bind an array, a Value or None, not {type(data).__name__}")
+    if not slot.plain or data.dtype != slot.dtype:
+        raise InputError(f"output {name!r} is {slot.info.type}: an array of {data.dtype} cannot take it")
+    if not data.flags.carray:
+        raise InputError(f"output {name!r}: the array must be C-contiguous, aligned and writeable")
+    if shape is not None and data.shape != shape:
+        raise InputError(f"output {name!r} will be of shape {shape}; the array's is {data.shape}")
     return data

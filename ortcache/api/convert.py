@@ -1,4 +1,4 @@
-"""Feeds: what a user gives for an input of a known type, to an OrtValue."""
+"""What a user gives for an input of a known type, to an OrtValue."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from .. import raw
+from ..core.handle import Hold
 from ..core.marshal import pointers
 from ..core.native import Native
 from ..errors import InputError, OrtcacheError
-from .nothing import empty_sequence, nothing
+from .empty import empty_sequence
+from .reading import has_value
 from .typeinfo import Kind, TypeInfo, ValueInfo
 from .value import Value
 
-__all__ = ["feed_value", "to_value"]
+__all__ = ["feed_value"]
 
 
 def feed_value(native: Native, info: ValueInfo, data: Any) -> Value:
@@ -24,22 +26,22 @@ def feed_value(native: Native, info: ValueInfo, data: Any) -> Value:
 
     Args:
         data: a `Value`; for a tensor an array or what numpy can make one of; for a sequence a list; for a map a dict;
-            for an optional any of those, or None.
+            for an optional any of those. None, an optional without a value, has no OrtValue: it is not fed.
 
     Raises:
         InputError: it cannot be the input's type; the message names the input.
         TypeError: it is of no such kind at all.
     """
     try:
-        return to_value(native, info.info, data)
+        return _to_value(native, info.info, data)
     except (OrtcacheError, TypeError) as error:
         error.args = (f"input {info.name!r}: {error}",)
         raise
 
 
-def to_value(native: Native, info: TypeInfo, data: Any) -> Value:
+def _to_value(native: Native, info: TypeInfo, data: Any) -> Value:
     if isinstance(data, Value):
-        return data
+        return _checked(native, data)
     match info.kind:
         case Kind.ONNX_TYPE_TENSOR:
             return _tensor(native, info, data)
@@ -47,41 +49,55 @@ def to_value(native: Native, info: TypeInfo, data: Any) -> Value:
             return _sequence(native, info, data)
         case Kind.ONNX_TYPE_MAP:
             return _map(native, info, data)
-        case Kind.ONNX_TYPE_OPTIONAL:
-            assert info.contained is not None
-            return nothing(native, info.contained) if data is None else to_value(native, info.contained, data)
+        case Kind.ONNX_TYPE_OPTIONAL if info.contained is not None:
+            return _to_value(native, info.contained, data)
     raise InputError(f"it is {info}, which has no form in Python here; make the OrtValue through the C functions")
 
 
+def _checked(native: Native, value: Value) -> Value:
+    if value.native.base != native.base:
+        raise InputError("this Value belongs to another ONNX Runtime library")
+    if not has_value(native, ctypes.addressof(value._pointer.contents)):
+        raise InputError("this Value has nothing in it: give None for an optional without a value")
+    return value
+
+
 def _tensor(native: Native, info: TypeInfo, data: Any) -> Value:
-    if data is None:
-        raise TypeError(f"it is {info}: None is no tensor")
-    if isinstance(data, Mapping):
-        raise TypeError(f"it is {info}: a dict is no tensor")
+    if data is None or isinstance(data, (Mapping, set, frozenset)):
+        raise TypeError(f"it is {info}: {'None' if data is None else 'a ' + type(data).__name__} is no tensor")
+    if info.element is None:
+        raise InputError("its element type is not one that this version of ortcache knows")
     return Value.from_numpy(native, data, info.element)
 
 
 def _sequence(native: Native, info: TypeInfo, data: Any) -> Value:
-    if isinstance(data, (str, bytes, Mapping)) or not isinstance(data, (Sequence, np.ndarray)):
+    if isinstance(data, (str, bytes)) or not isinstance(data, (Sequence, np.ndarray)):
         raise TypeError(f"it is {info}: give a list, not {type(data).__name__}")
     assert info.contained is not None
     if not len(data):
         return empty_sequence(native, info.contained)
-    items = [to_value(native, info.contained, item) for item in data]
-    return _compose(native, items, Kind.ONNX_TYPE_SEQUENCE)
+    return _compose(native, [_to_value(native, info.contained, item) for item in data], info.kind)
 
 
 def _map(native: Native, info: TypeInfo, data: Any) -> Value:
     if not isinstance(data, Mapping):
         raise TypeError(f"it is {info}: give a dict, not {type(data).__name__}")
-    assert info.contained is not None and info.element is not None
+    assert info.contained is not None
     keys = Value.from_numpy(native, list(data.keys()), info.element)
     values = Value.from_numpy(native, list(data.values()), info.contained.element)
-    return _compose(native, [keys, values], Kind.ONNX_TYPE_MAP)
+    return _compose(native, [keys, values], info.kind)
 
 
 def _compose(native: Native, items: list[Value], kind: int) -> Value:
-    """A sequence or map; ORT copies what it is made of."""
+    """A sequence or map. ORT takes the items' tensors as they are, and so the memory that they point into."""
     out = ctypes.POINTER(raw.OrtValue)()
-    native.api.CreateValue(pointers(raw.OrtValue, items), len(items), kind, ctypes.byref(out))
-    return Value(native, out, keep=tuple(items))
+    entered: list[Value] = []
+    try:
+        for item in items:
+            item._enter()
+            entered.append(item)
+        native.api.CreateValue(pointers(raw.OrtValue, items), len(items), kind, ctypes.byref(out))
+        return Value(native, out, keep=tuple(Hold(item) for item in items))
+    finally:
+        for item in entered:
+            item._leave()

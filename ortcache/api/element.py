@@ -1,6 +1,6 @@
 """Tensor element types and their numpy dtypes.
 
-bfloat16, the float8 family and the 4- and 2-bit integers have dtypes in the package ml_dtypes. Without it the floats
+bfloat16, the float8 family and the 4- and 2-bit types have dtypes in the package ml_dtypes. Without it the floats
 appear as their bits (uint16, uint8) and the small integers as int8 and uint8.
 """
 
@@ -14,7 +14,10 @@ import numpy as np
 
 from ..errors import InputError
 
-__all__ = ["Element", "element", "element_of", "is_text"]
+__all__ = ["STRING", "Element", "element", "element_of", "is_text", "known_element"]
+
+#: The code of the one element type that is no number.
+STRING = 8
 
 
 @dataclass(frozen=True)
@@ -26,24 +29,20 @@ class Element:
         name: as type strings write it: ``tensor(name)``.
         dtype: what numpy holds it as; object for strings.
         bits: bits an element in ORT's memory.
-        bits_dtype: for a float that numpy itself lacks: the unsigned integer of its size, which is taken for its bits.
+        bits_dtype: for a float that numpy itself lacks: the unsigned integer that is taken for its bits.
+        typestr: the dtype of the memory as numpy's array interface writes it; bits where it has no name for the dtype.
+        packed: do several elements share a byte?
+        plain: can numpy use ORT's memory as it is?
     """
 
     code: int
     name: str
     dtype: np.dtype[Any]
     bits: int
-    bits_dtype: np.dtype[Any] | None = None
-
-    @property
-    def packed(self) -> bool:
-        """Do several elements share a byte?"""
-        return self.bits < 8
-
-    @property
-    def plain(self) -> bool:
-        """Can numpy use ORT's memory as it is?"""
-        return not self.packed and self.name != "string"
+    bits_dtype: np.dtype[Any] | None
+    typestr: str
+    packed: bool
+    plain: bool
 
 
 #: (code, name, numpy or ml_dtypes name, dtype without ml_dtypes, bits)
@@ -55,7 +54,7 @@ _TABLE = (
     (5, "int16", "int16", "", 16),
     (6, "int32", "int32", "", 32),
     (7, "int64", "int64", "", 64),
-    (8, "string", "object", "", 64),
+    (STRING, "string", "object", "", 64),
     (9, "bool", "bool", "", 8),
     (10, "float16", "float16", "", 16),
     (11, "double", "float64", "", 64),
@@ -82,34 +81,37 @@ def _elements() -> tuple[dict[int, Element], dict[np.dtype[Any], Element]]:
     try:
         import ml_dtypes
     except ImportError:
-        ml_dtypes = None
+        ml_dtypes = None  # type: ignore[assignment]
     by_code: dict[int, Element] = {}
     by_dtype: dict[np.dtype[Any], Element] = {}
-    for code, name, dtype, bits_dtype, bits in _TABLE:
-        own = getattr(ml_dtypes, dtype, None) if bits_dtype else dtype
-        item = Element(
-            code,
-            name,
-            np.dtype(own if own is not None else bits_dtype),
-            bits,
-            np.dtype(bits_dtype) if bits_dtype and bits >= 8 else None,
-        )
+    for code, name, dtype_name, bits_name, bits in _TABLE:
+        own = getattr(ml_dtypes, dtype_name, None) if bits_name else dtype_name
+        dtype = np.dtype(own if own is not None else bits_name)
+        packed = bits < 8
+        bits_dtype = np.dtype(bits_name) if bits_name and "float" in name else None
+        typestr = (dtype if bits_dtype is None else bits_dtype).str
+        item = Element(code, name, dtype, bits, bits_dtype, typestr, packed, not packed and code != STRING)
         by_code[code] = item
         if own is not None:  # bits alone do not tell what they are bits of
-            by_dtype[item.dtype] = item
+            by_dtype[dtype] = item
     return by_code, by_dtype
 
 
+def known_element(code: int) -> Element | None:
+    """The element type with that value in C; None for one that is not known here, such as a newer library's."""
+    return _elements()[0].get(code)
+
+
 def element(code: int) -> Element:
-    """The element type with that value in C.
+    """The same, where it has to be known.
 
     Raises:
-        InputError: a type that is not known here, such as a newer library's.
+        InputError: it is not.
     """
-    try:
-        return _elements()[0][code]
-    except KeyError:
-        raise InputError(f"element type {code} is not one that this version of ortcache knows") from None
+    found = known_element(code)
+    if found is None:
+        raise InputError(f"element type {code} is not one that this version of ortcache knows")
+    return found
 
 
 def element_of(dtype: np.dtype[Any]) -> Element:
@@ -119,7 +121,7 @@ def element_of(dtype: np.dtype[Any]) -> Element:
         InputError: ONNX has no such type.
     """
     if is_text(dtype):
-        return element(8)
+        return element(STRING)
     found = _elements()[1].get(dtype.newbyteorder("=") if dtype.byteorder in "<>" else dtype)
     if found is None:
         raise InputError(f"no ONNX element type holds numpy's {dtype}; convert the array, for instance to float32")

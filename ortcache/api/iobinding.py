@@ -3,62 +3,82 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any
 
 from .. import raw
-from ..core.handle import Handle
+from ..core.handle import Handle, Hold
 from ..core.marshal import string
-from .element import element_of
-from .value import Value, tensor_over
+from ..core.native import Native
+from .tensor import Result, tensor_over
+from .value import Value
 
-__all__ = ["IoBinding"]
+__all__ = ["IoBinding", "bind_array", "prepared_run"]
+
+
+def bind_array(native: Native, function: str, binding: Any, name: str, array: Any, code: int) -> None:
+    """Tie an array that C can use as it is to a binding, as ``BindInput`` or ``BindOutput``.
+
+    ORT keeps a tensor over it; the memory must last as long as the binding.
+    """
+    made = tensor_over(native, array, array.shape, code)
+    try:
+        status = getattr(native.quick, function)(binding, string(name), made)
+        if status:
+            raise native.statuses.error_at(status, function)
+    finally:
+        native.quick.ReleaseValue(made)
+
+
+def prepared_run(native: Native, session: Any, binding: Any) -> Any:
+    """RunWithBinding with its arguments in place: a call that gives an OrtStatus's address, or None."""
+    return functools.partial(native.quick.RunWithBinding, _address(session), None, _address(binding))
 
 
 class IoBinding(Handle):
-    """The C object. What is bound to it is held until something else is bound under that name."""
+    """The C object. What is bound to it stays until something else is bound under that name."""
 
     def __init__(self, session: Any) -> None:
-        self.native = session.native
+        self.native: Native = session.native
         out = ctypes.POINTER(raw.OrtIoBinding)()
-        self.native.api.CreateIoBinding(session, ctypes.byref(out))
-        super().__init__(out, self.native.api.raw.ReleaseIoBinding, parents=[session])
-        self._held: dict[str, Any] = {}
+        pointer = session._enter()
+        try:
+            self.native.api.CreateIoBinding(pointer, ctypes.byref(out))
+            super().__init__(out, self.native.api.raw.ReleaseIoBinding, parents=[session])
+        finally:
+            session._leave()
+        self._held: dict[tuple[str, str], Any] = {}
 
-    def bind_input(self, name: str, data: Any) -> None:
-        """Bind a C-contiguous array, which is not copied, or a `Value`."""
-        self._bind(self.native.api.BindInput, "input", name, data)
-
-    def bind_output(self, name: str, data: Any) -> None:
-        """Bind the array or `Value` that the output is written into; None: ORT allocates it at each run."""
-        if data is None:
-            self.native.api.BindOutputToDevice(self, string(name, "output name"), self.native.cpu_memory)
-            self._held.pop(f"output {name}", None)
+    def bind(self, function: str, name: str, data: Any, code: int) -> None:
+        """``BindInput`` or ``BindOutput`` of an array that C can use as it is, or of a `Value`."""
+        if isinstance(data, Value):
+            getattr(self.native.api, function)(self, string(name), data)
+            self._held[function, name] = Hold(data)
         else:
-            self._bind(self.native.api.BindOutput, "output", name, data)
+            bind_array(self.native, function, self._pointer, name, data, code)
+            self._held[function, name] = data
 
-    def output_values(self) -> list[Value]:
+    def bind_allocated_output(self, name: str) -> None:
+        """Let ORT allocate the output, at each run anew."""
+        self.native.api.BindOutputToDevice(self, string(name), self.native.cpu_memory)
+
+    def output_values(self) -> list[Result]:
         """The outputs after a run, in the order in which they were bound."""
+        api, allocator = self.native.api, self.native.cpu_allocator
         out, count = ctypes.POINTER(ctypes.POINTER(raw.OrtValue))(), ctypes.c_size_t()
-        allocator = self.native.cpu_allocator
-        self.native.api.GetBoundOutputValues(self, allocator, ctypes.byref(out), ctypes.byref(count))
+        pointer = self._enter()
+        try:
+            api.GetBoundOutputValues(pointer, allocator, ctypes.byref(out), ctypes.byref(count))
+        finally:
+            self._leave()
         if not count.value:
             return []
+        release = self.native.quick.ReleaseValue
         try:
-            return [Value(self.native, _own(out[i])) for i in range(count.value)]
+            return [Result(_address(out[place]), release) for place in range(count.value)]
         finally:
-            self.native.api.AllocatorFree(allocator, out)
-
-    def _bind(self, function: Any, kind: str, name: str, data: Any) -> None:
-        if isinstance(data, Value):
-            value, held = data._pointer, data
-        else:
-            value = tensor_over(self.native, data, data.shape, element_of(data.dtype))
-            # ORT keeps the tensor; the memory behind it is the array's.
-            held = Value(self.native, value, keep=(data,))
-        function(self, string(name, f"{kind} name"), value)
-        self._held[f"{kind} {name}"] = held
+            api.AllocatorFree(allocator, out)
 
 
-def _own(pointer: Any) -> Any:
-    """A pointer of its own: indexing gives one that looks into the array, which is freed."""
-    return ctypes.cast(ctypes.cast(pointer, ctypes.c_void_p).value or 0, type(pointer))
+def _address(pointer: Any) -> int:
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0

@@ -1,178 +1,168 @@
-"""The short way through a run: small feeds copied into buffers that are bound once, small results copied out.
+"""Prepared runs: what one signature (the feeds' names and shapes, all outputs) needs, made once and used again.
 
-A plan serves one signature (the feeds' element types and shapes, all outputs) and one thread at a time. Binding costs
-more than such a run, and so does making OrtValues for each; past some tens of kilobytes copying costs more.
+A plan serves one thread at a time. It is not a `Handle`: the session's own release closes it.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
-import weakref
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from ..core.marshal import int64_array, strings
 from ..core.native import Native
-from .iobinding import IoBinding
-from .typeinfo import Kind, TypeInfo, ValueInfo
+from .iobinding import bind_array, prepared_run
+from .signature import Slot
+from .tensor import address_of
 
-__all__ = ["LIMIT", "Plans", "output_shapes", "unchecked_run"]
+__all__ = ["CopyingPlan", "Plan", "PointingPlan"]
 
-#: Bytes of all inputs and outputs together, past which copying is not the short way.
-LIMIT = 32 * 1024
-
-#: Plans that a session keeps: one a signature, and one more for each thread that runs it at the same time.
-MOST = 16
+#: Each input or output with the shape of its array.
+_Shaped = list[tuple[Slot, tuple[int, ...]]]
 
 
 class Plan:
-    """Bound buffers for one signature.
+    """The base: `fill`, then `run`, then `results`.
 
     Attributes:
-        inputs: (name, dtype, shape, buffer) of each.
-        outputs: the buffers of the outputs.
-        run: runs the model over the buffers; None for success, or an OrtStatus's address.
+        run: runs the model; gives None for success, or an OrtStatus's address.
     """
 
-    __slots__ = ("binding", "count", "inputs", "outputs", "run")
+    __slots__ = ()
 
-    def __init__(self, session: Any, feeds: Mapping[str, Any], outputs: list[tuple[str, Any]]) -> None:
-        self.inputs = [(name, a.dtype, a.shape, np.empty(a.shape, a.dtype)) for name, a in feeds.items()]
-        self.outputs = [array for _, array in outputs]
-        self.count = len(self.inputs)
-        self.binding = IoBinding(session)
-        for name, _, _, buffer in self.inputs:
-            self.binding.bind_input(name, buffer)
-        for name, array in outputs:
-            self.binding.bind_output(name, array)
-        self.run = unchecked_run(session, self.binding)
+    run: Any
 
-    def matches(self, feeds: Mapping[str, Any]) -> bool:
-        """Copy the feeds in, if they are of this plan's signature."""
-        if len(feeds) != self.count:
+    def fill(self, feeds: Mapping[str, Any]) -> bool:
+        """Take the feeds, if they are of this plan's signature."""
+        raise NotImplementedError
+
+    def results(self) -> list[Any]:
+        """New arrays with the outputs."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+class CopyingPlan(Plan):
+    """Small feeds are copied into buffers that are bound once, and small results copied out: to bind, or to make
+    OrtValues, takes longer than that."""
+
+    __slots__ = ("_binding", "_inputs", "_native", "_outputs", "run")
+
+    def __init__(self, native: Native, session: Any, inputs: _Shaped, outputs: _Shaped) -> None:
+        self._native = native
+        self._binding = ctypes.c_void_p()
+        status = native.quick.CreateIoBinding(session, ctypes.byref(self._binding))
+        if status:
+            raise native.statuses.error_at(status, "CreateIoBinding")
+        self._inputs = [(slot.info.name, slot.dtype, shape, _buffer(shape, slot.dtype)) for slot, shape in inputs]
+        self._outputs = [_buffer(shape, slot.dtype) for slot, shape in outputs]
+        try:
+            for (slot, _), (_, _, _, buffer) in zip(inputs, self._inputs, strict=True):
+                bind_array(native, "BindInput", self._binding, slot.info.name, buffer, slot.code)
+            for (slot, _), buffer in zip(outputs, self._outputs, strict=True):
+                bind_array(native, "BindOutput", self._binding, slot.info.name, buffer, slot.code)
+            self.run = prepared_run(native, session, self._binding)
+        except BaseException:
+            self.close()
+            raise
+
+    def fill(self, feeds: Mapping[str, Any]) -> bool:
+        if len(feeds) != len(self._inputs):
             return False
-        for name, dtype, shape, buffer in self.inputs:
+        for name, dtype, shape, buffer in self._inputs:
             array = feeds.get(name)
             # Exactly ndarray: a subclass may mean something else by assignment.
-            if array.__class__ is not np.ndarray or array.dtype != dtype or array.shape != shape:  # type: ignore[union-attr]
+            if array.__class__ is not np.ndarray or array.dtype != dtype or array.shape != shape:
                 return False
             buffer[...] = array
         return True
 
-
-class Plans:
-    """The plans of one session. A plan that is in use is not in the list, so no two threads have the same one."""
-
-    def __init__(self, session: Any) -> None:
-        self._owner = weakref.ref(session)  # a session that is dropped without `close` goes at once
-        self._idle: list[Plan] = []
-        self._made = 0
-
-    def run(self, feeds: dict[str, Any]) -> list[Any] | None:
-        """Run over a plan of the feeds' signature; None where there is none, or where it fails."""
-        try:
-            plan = self._idle.pop()  # atomic
-        except IndexError:
-            return None
-        if not plan.matches(feeds):
-            self._idle.insert(0, plan)
-            found = self._find(feeds)
-            if found is None:
-                return None
-            plan = found
-        status = plan.run()
-        if status:
-            self._give_up(status)
-            return None
-        results = [array.copy() for array in plan.outputs]
-        self._idle.append(plan)
-        return results
-
-    def learn(self, feeds: Mapping[str, Any], results: list[Any]) -> None:
-        """Make a plan for the next run of this signature, where it would pay."""
-        session = self._owner()
-        if session is None or self._made >= MOST or not _small_arrays([*feeds.values(), *results]):
-            return
-        if not all(_plain(session._feeds[name].info, array) for name, array in feeds.items()):
-            return
-        shapes = output_shapes(session.inputs, session.outputs, feeds)
-        if shapes != [array.shape for array in results]:
-            return
-        buffers = [(info.name, np.empty(a.shape, a.dtype)) for info, a in zip(session.outputs, results, strict=True)]
-        self._made += 1
-        self._idle.append(Plan(session, feeds, buffers))
+    def results(self) -> list[Any]:
+        return [buffer.copy() for buffer in self._outputs]
 
     def close(self) -> None:
-        while self._idle:
-            self._idle.pop().binding.close()
-
-    def _find(self, feeds: dict[str, Any]) -> Plan | None:
-        for plan in list(self._idle):
-            try:
-                self._idle.remove(plan)
-            except ValueError:  # another thread took it
-                continue
-            if plan.matches(feeds):
-                return plan
-            self._idle.insert(0, plan)
-        return None
-
-    def _give_up(self, status: int) -> None:
-        """The model's outputs are not of the shapes that it promises, or the run fails: the long way says which."""
-        session = self._owner()
-        if session is not None:
-            session.native.statuses.error_at(status, "RunWithBinding")  # releases it
-        self._made = MOST
+        self._native.quick.ReleaseIoBinding(self._binding)
 
 
-def _small_arrays(arrays: list[Any]) -> bool:
-    return all(type(a) is np.ndarray for a in arrays) and sum(a.nbytes for a in arrays) <= LIMIT
+class PointingPlan(Plan):
+    """Large feeds are used where they are, and large results written into new arrays."""
+
+    __slots__ = ("_arguments", "_arrays", "_inputs", "_native", "_outputs", "_values")
+
+    def __init__(self, native: Native, session: Any, inputs: _Shaped, outputs: _Shaped) -> None:
+        self._native = native
+        self._values = (ctypes.c_void_p * (len(inputs) + len(outputs)))()
+        place, step = ctypes.addressof(self._values), ctypes.sizeof(ctypes.c_void_p)
+        places = range(place, place + step * len(self._values), step)
+        self._inputs = [_Described(*item, at) for item, at in zip(inputs, places, strict=False)]
+        self._outputs = [_Described(*item, at) for item, at in zip(outputs, places[len(inputs) :], strict=True)]
+        names = [strings([slot.info.name for slot, _ in part]) for part in (inputs, outputs)]
+        counts = len(inputs), len(outputs)
+        self._arguments = session, None, names[0], place, counts[0], names[1], counts[1], place + step * counts[0]
+        self._arrays: list[Any] = []
+
+    def fill(self, feeds: Mapping[str, Any]) -> bool:
+        if len(feeds) != len(self._inputs):
+            return False
+        arrays = []
+        for item in self._inputs:
+            array = feeds.get(item.name)
+            if array.__class__ is not np.ndarray or array.dtype != item.dtype or array.shape != item.shape:
+                return False
+            if not (array.flags.c_contiguous and array.flags.aligned):
+                return False
+            arrays.append(array)
+        self._arrays = arrays
+        return True
+
+    def run(self) -> Any:
+        fed, self._arrays = self._arrays, [np.empty(item.shape, item.dtype) for item in self._outputs]
+        quick, values = self._native.quick, self._values
+        create, memory = quick.CreateTensorWithDataAsOrtValue, self._native.cpu_memory
+        try:
+            for items, arrays in ((self._inputs, fed), (self._outputs, self._arrays)):
+                for item, array in zip(items, arrays, strict=True):
+                    status = create(memory, address_of(array), *item.arguments)
+                    if status:
+                        return status
+            status = quick.Run(*self._arguments)
+            if status:
+                self._arrays = []
+            return status
+        finally:
+            for place, value in enumerate(values):
+                quick.ReleaseValue(value)
+                values[place] = None
+
+    def results(self) -> list[Any]:
+        arrays, self._arrays = self._arrays, []
+        return arrays
+
+    def close(self) -> None:
+        """Nothing is held between runs."""
 
 
-def _plain(info: TypeInfo, array: Any) -> bool:
-    element = info.element
-    return info.shape is not None and element is not None and element.plain and array.dtype == element.dtype
+class _Described:
+    """A slot with a shape, and how to make its OrtValue: the arguments after the address of its memory."""
+
+    __slots__ = ("arguments", "dtype", "name", "shape")
+
+    def __init__(self, slot: Slot, shape: tuple[int, ...], place: int) -> None:
+        self.name, self.dtype, self.shape = slot.info.name, slot.dtype, shape
+        size = slot.dtype.itemsize
+        for dimension in shape:
+            size *= dimension
+        self.arguments = size, int64_array(shape), len(shape), slot.code, place
 
 
-def unchecked_run(session: Any, binding: IoBinding) -> Any:
-    """RunWithBinding with its arguments in place: a call that gives an OrtStatus's address or None."""
-    native: Native = session.native
-    address = ctypes.cast(native.api.raw.RunWithBinding, ctypes.c_void_p).value
-    function = native.function_type(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(address)
-    arguments = [ctypes.cast(p, ctypes.c_void_p).value for p in (session._pointer, binding._pointer)]
-    return functools.partial(function, arguments[0], None, arguments[1])
-
-
-def output_shapes(
-    inputs: tuple[ValueInfo, ...], outputs: tuple[ValueInfo, ...], feeds: Mapping[str, Any]
-) -> list[tuple[int, ...]] | None:
-    """The outputs' shapes, where the model says that the inputs' shapes fix them; else None."""
-    known: dict[str, int] = {}
-    for info in inputs:
-        if info.name in feeds and not _learn(known, info.info, feeds[info.name].shape):
-            return None
-    shapes = []
-    for info in outputs:
-        shape = _resolve(info.info, known)
-        if shape is None:
-            return None
-        shapes.append(shape)
-    return shapes
-
-
-def _learn(known: dict[str, int], info: TypeInfo, shape: tuple[int, ...]) -> bool:
-    """Take the sizes of the symbolic dimensions; false where one name would have two."""
-    if info.shape is None or len(info.shape) != len(shape):
-        return info.shape is None
-    return all(known.setdefault(d, n) == n for d, n in zip(info.shape, shape, strict=True) if isinstance(d, str))
-
-
-def _resolve(info: TypeInfo, known: Mapping[str, int]) -> tuple[int, ...] | None:
-    if info.kind != Kind.ONNX_TYPE_TENSOR or info.element is None or not info.element.plain or info.shape is None:
-        return None
-    sizes = [known.get(d) if isinstance(d, str) else d for d in info.shape]
-    if any(size is None for size in sizes):
-        return None
-    return tuple(size for size in sizes if size is not None)
+def _buffer(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array in the middle of a page: where source and target are a few bytes apart modulo a page, as new arrays of
+    some kilobytes tend to be, processors that copy with one instruction take ten times as long."""
+    page, size = 4096, int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    memory = np.empty(size + page, np.uint8)
+    start = (page // 2 - memory.ctypes.data) % page
+    return memory[start : start + size].view(dtype).reshape(shape)

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from .. import raw
+import numpy as np
+
 from ..core.handle import Handle
-from ..core.marshal import key_values, pointers, strings
-from ..errors import InputError
+from ..core.marshal import key_values
 from .binding import Binding
-from .convert import feed_value
 from .env import Environment
+from .feeding import Feeds
 from .metadata import ModelMetadata, read_metadata
 from .model import create_session
 from .options import SessionOptions
-from .plan import Plans
+from .plans import Plans
+from .reading import has_value, read
 from .run_options import RunOptions
-from .typeinfo import ValueInfo, read_type_info
-from .value import Value
+from .signature import Inputs, Outputs, Slot
+from .tensor import Result, read_tensor
+from .typeinfo import read_infos
 
 __all__ = ["Session"]
+
+T = TypeVar("T")
 
 
 class Session(Handle):
@@ -49,16 +54,23 @@ class Session(Handle):
         model: str | os.PathLike[Any] | bytes | bytearray | memoryview,
         options: SessionOptions,
     ) -> None:
-        self.native = env.native
+        self.native = native = env.native
         kept = options.keep_for_session()
         pointer, keep = create_session(env, model, options)
-        super().__init__(pointer, self.native.api.raw.ReleaseSession, parents=[env], keep=(kept, keep))
-        self.inputs = self._infos("Input")
-        self.outputs = self._infos("Output")
-        self.overridable_initializers = self._infos("OverridableInitializer")
-        self._output_names = [info.name for info in self.outputs]
-        self._feeds = {info.name: info for info in (*self.inputs, *self.overridable_initializers)}
-        self._plans = Plans(self)
+        release = native.api.raw.ReleaseSession
+        try:
+            self.inputs = read_infos(native, pointer, "Input")
+            self.outputs = read_infos(native, pointer, "Output")
+            self.overridable_initializers = read_infos(native, pointer, "OverridableInitializer")
+            self._ins = Inputs(self.inputs, self.overridable_initializers)
+            self._outs = Outputs(self.outputs, self._ins)
+            self._names = list(self._outs.names)
+            self._plans = Plans(native, self._ins, self._outs)
+        except BaseException:
+            release(pointer)
+            raise
+        # The plans go with the C object, not with this wrapper: a run may still be on one when it is closed.
+        super().__init__(pointer, functools.partial(_release, self._plans, release), parents=[env], keep=(kept, keep))
 
     # Running.
 
@@ -84,6 +96,7 @@ class Session(Handle):
         Raises:
             InputError: an input is missing, unknown or of another type; an output is unknown.
             OrtError: ORT refuses a shape, or a kernel fails.
+            ClosedError: the session is closed.
         """
         if input_feed is None and isinstance(output_names, Mapping):
             input_feed, output_names = output_names, None
@@ -92,10 +105,17 @@ class Session(Handle):
         try:
             if self._closed:
                 _ = self._pointer  # raises
-            if run_options is None and not output_names and input_feed.__class__ is dict:
-                results = self._plans.run(input_feed)  # type: ignore[arg-type]
-                if results is not None:
-                    return results
+            everything = not output_names or output_names == self._names
+            if everything and run_options is None and input_feed.__class__ is dict:
+                plan = self._plans.take(input_feed)
+                if plan is not None:
+                    try:
+                        status = plan.run()
+                        if not status:
+                            return plan.results()
+                    finally:
+                        self._plans.give(plan)
+                    return self._run_again(status, input_feed)
             return self._run(output_names, input_feed, run_options)
         finally:
             users.pop()
@@ -109,87 +129,83 @@ class Session(Handle):
 
         Args:
             inputs: input name to a C-contiguous array of the right type, which is used in place (write new data into
-                it between runs), or to a `Value`.
+                it between runs), or to a `Value`. Other data is converted once.
             outputs: output name to the array or `Value` to write into, or to None where ORT shall allocate; or just
                 names; None for all. Where the inputs fix an output's shape, its array is made here.
         """
         return Binding(self, dict(inputs or {}), outputs)
 
-    def _run(
-        self,
-        names: Sequence[str] | Mapping[str, Any] | None,
-        feeds: Mapping[str, Any] | None,
-        options: RunOptions | None,
-    ) -> list[Any]:
-        if not isinstance(feeds, Mapping):
-            raise TypeError(f"the feeds must be a dict of input name to value, not {type(feeds).__name__}")
-        wanted = self._wanted(names)
-        values = self._values(feeds)
-        results = self._call(wanted, list(feeds), values, options)
-        arrays = [value.numpy() for value in results]
-        if wanted == self._output_names and options is None:
-            self._plans.learn(feeds, arrays)
-        return arrays
-
-    def _call(
-        self, wanted: list[str], given: list[str], values: list[Value], options: RunOptions | None
-    ) -> list[Value]:
-        results = (ctypes.POINTER(raw.OrtValue) * len(wanted))()
-        arguments = strings(given), pointers(raw.OrtValue, values), len(values)
-        run_options = options._enter() if options is not None else None
+    def _run(self, names: Any, given: Any, options: RunOptions | None) -> list[Any]:
+        """The long way."""
+        if not isinstance(given, Mapping):
+            raise TypeError(f"the feeds must be a dict of input name to value, not {type(given).__name__}")
+        slots, names_for_c = self._outs.choose(names)
+        feeds = Feeds(self.native, self._ins, given)
         try:
-            self.native.api.Run(self._record.pointer, run_options, *arguments, strings(wanted), len(wanted), results)
+            values = (ctypes.c_void_p * len(slots))()
+            self._call(feeds, names_for_c, values, options)
+            release = self.native.quick.ReleaseValue
+            owners = [Result(value or 0, release) for value in values]
+            results = [self._result(slot, owner) for slot, owner in zip(slots, owners, strict=True)]
+            if feeds.plain and options is None and names_for_c is self._outs.c_names:
+                self._plans.learn(self._record.pointer, feeds.arrays, results)
+            return results
+        finally:
+            feeds.release()
+
+    def _call(self, feeds: Feeds, names: Any, values: Any, options: RunOptions | None) -> None:
+        run_options = None if options is None else options._enter()
+        try:
+            status = self.native.quick.Run(
+                self._record.pointer, run_options, feeds.names, feeds.values, feeds.count, names, len(values), values
+            )
         finally:
             if options is not None:
                 options._leave()
-        kind = ctypes.POINTER(raw.OrtValue)
-        return [Value(self.native, ctypes.cast(ctypes.cast(r, ctypes.c_void_p), kind)) for r in results]
+        if status:
+            raise self.native.statuses.error_at(status, "Run")
 
-    def _wanted(self, names: Any) -> list[str]:
-        if isinstance(names, str):
-            raise TypeError("the output names must be a list of names, not one string")
-        wanted = list(names) if names else self._output_names
-        unknown = [name for name in wanted if name not in self._output_names]
-        if unknown:
-            raise InputError(f"the model has no output {unknown[0]!r}; it has {', '.join(self._output_names)}")
-        return wanted
+    def _result(self, slot: Slot, owner: Result) -> Any:
+        if not slot.plain:
+            result = read(self.native, owner.address, owner)
+        elif has_value(self.native, owner.address):
+            result = read_tensor(self.native, owner.address, owner)
+        else:
+            return None
+        # A feed that is handed through comes back as the caller's own memory.
+        return result.copy() if isinstance(result, np.ndarray) and slot.info.name in self._outs.passed else result
 
-    def _values(self, feeds: Mapping[str, Any]) -> list[Value]:
-        missing = [info.name for info in self.inputs if info.name not in feeds]
-        if missing:
-            raise InputError(f"the model needs the inputs {', '.join(missing)} too; {_described(feeds)} given")
-        unknown = [name for name in feeds if name not in self._feeds]
-        if unknown:
-            raise InputError(f"the model has no input {unknown[0]!r}; it has {', '.join(self._feeds)}")
-        return [feed_value(self.native, self._feeds[name], data) for name, data in feeds.items()]
-
-    def _settle(self) -> None:
-        if self._closed and not self._users:
-            self._plans.close()  # each holds the session
-            super()._settle()
+    def _run_again(self, status: int, feeds: Any) -> list[Any]:
+        """A prepared run failed. The long way says why; or it works, since the outputs are not of the shapes that the
+        model promises."""
+        self.native.statuses.error_at(status, "RunWithBinding")  # releases it
+        results = self._run(None, feeds, None)
+        self._plans.forbid()
+        return results
 
     # Asking.
 
     @property
     def metadata(self) -> ModelMetadata:
         """The model's metadata."""
-        return read_metadata(self.native, self._pointer)
+        return self._use(lambda pointer: read_metadata(self.native, pointer))
 
     def set_ep_dynamic_options(self, options: Mapping[str, object]) -> None:
         """Change options of the session's execution providers while it is in use."""
-        self.native.api.SetEpDynamicOptions(self, *key_values(options))
+        arguments = key_values(options)
+        self._use(lambda pointer: self.native.api.SetEpDynamicOptions(pointer, *arguments))
 
     def end_profiling(self) -> str:
         """Stop profiling, and give the name of the file with the profile."""
-        out = ctypes.POINTER(ctypes.c_char)()
-        self.native.api.SessionEndProfiling(self, self.native.cpu_allocator, ctypes.byref(out))
+        out, allocator = ctypes.POINTER(ctypes.c_char)(), self.native.cpu_allocator
+        self._use(lambda pointer: self.native.api.SessionEndProfiling(pointer, allocator, ctypes.byref(out)))
         return self.native.take_string(out)
 
     @property
     def profiling_start_ns(self) -> int:
         """When profiling started, in nanoseconds of a clock that only differences of make sense of."""
-        out = ctypes.c_uint64()
-        self.native.api.SessionGetProfilingStartTimeNs(self, ctypes.byref(out))
+        out, function = ctypes.c_uint64(), self.native.api.SessionGetProfilingStartTimeNs
+        self._use(lambda pointer: function(pointer, ctypes.byref(out)))
         return out.value
 
     def __repr__(self) -> str:
@@ -198,21 +214,15 @@ class Session(Handle):
         described = [", ".join(f"{i.name}: {i.type} {i.shape}" for i in infos) for infos in (self.inputs, self.outputs)]
         return f"<ortcache.Session ({described[0]}) -> ({described[1]})>"
 
-    def _infos(self, what: str) -> tuple[ValueInfo, ...]:
-        api, count = self.native.api, ctypes.c_size_t()
-        getattr(api, f"SessionGet{what}Count")(self, ctypes.byref(count))
-        infos = []
-        for index in range(count.value):
-            name, info = ctypes.POINTER(ctypes.c_char)(), ctypes.POINTER(raw.OrtTypeInfo)()
-            getattr(api, f"SessionGet{what}Name")(self, index, self.native.cpu_allocator, ctypes.byref(name))
-            text = self.native.take_string(name)
-            getattr(api, f"SessionGet{what}TypeInfo")(self, index, ctypes.byref(info))
-            try:
-                infos.append(ValueInfo(text, read_type_info(self.native, info)))
-            finally:
-                api.ReleaseTypeInfo(info)
-        return tuple(infos)
+    def _use(self, function: Callable[[Any], T]) -> T:
+        """What a function of the C object gives; the object stays until it is done."""
+        pointer = self._enter()
+        try:
+            return function(pointer)
+        finally:
+            self._leave()
 
 
-def _described(feeds: Mapping[str, Any]) -> str:
-    return f"only {', '.join(map(str, feeds))} was" if feeds else "none was"
+def _release(plans: Plans, release: Any, pointer: Any) -> None:
+    plans.close()
+    release(pointer)

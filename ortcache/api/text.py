@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
 
+from .. import raw
 from ..core.native import Native
 from ..errors import InputError
 
 __all__ = ["fill_strings", "read_strings"]
 
 
-def fill_strings(native: Native, pointer: Any, array: Any) -> None:
-    """Copy an array of text into a string tensor of the same size. Items are str, or bytes taken as they are.
+def fill_strings(native: Native, value: int, array: Any) -> None:
+    """Copy an array of text into the string tensor at that address. Items are str, or bytes taken as they are.
 
     Raises:
         InputError: an item that is neither.
@@ -22,26 +24,27 @@ def fill_strings(native: Native, pointer: Any, array: Any) -> None:
     items = [_encode(item) for item in array.ravel().tolist()]
     if not items:
         return
-    if any(b"\0" in item for item in items):  # the C function for all at once ends each at its first NUL
-        for index, item in enumerate(items):
-            buffer = ctypes.POINTER(ctypes.c_char)()
-            native.api.GetResizedStringTensorElementBuffer(pointer, index, len(item), ctypes.byref(buffer))
-            ctypes.memmove(buffer, item, len(item))
+    api, pointer = native.api, _typed(value)
+    if not any(b"\0" in item for item in items):
+        api.FillStringTensor(pointer, (ctypes.c_char_p * len(items))(*items), len(items))
         return
-    native.api.FillStringTensor(pointer, (ctypes.c_char_p * len(items))(*items), len(items))
+    for index, item in enumerate(items):  # the function for all at once ends each at its first NUL
+        buffer = ctypes.POINTER(ctypes.c_char)()
+        api.GetResizedStringTensorElementBuffer(pointer, index, len(item), ctypes.byref(buffer))
+        ctypes.memmove(buffer, item, len(item))
 
 
-def read_strings(native: Native, pointer: Any, shape: tuple[int, ...]) -> Any:
+def read_strings(native: Native, value: int, shape: tuple[int, ...]) -> Any:
     """A string tensor as an array of str. Bytes that are not UTF-8 come as lone surrogates, and go back the same."""
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     result = np.empty(count, dtype=object)
     if count:
-        length = ctypes.c_size_t()
-        native.api.GetStringTensorDataLength(pointer, ctypes.byref(length))
+        api, pointer, length = native.api, _typed(value), ctypes.c_size_t()
+        api.GetStringTensorDataLength(pointer, ctypes.byref(length))
         data = ctypes.create_string_buffer(max(length.value, 1))
         starts = (ctypes.c_size_t * count)()
-        native.api.GetStringTensorContent(pointer, data, length, starts, count)
-        text = data.raw[: length.value]
+        api.GetStringTensorContent(pointer, data, length, starts, count)
+        text = data.raw
         ends = [*starts[1:], length.value]
         result[:] = [
             text[start:end].decode("utf-8", "surrogateescape") for start, end in zip(starts, ends, strict=True)
@@ -49,9 +52,16 @@ def read_strings(native: Native, pointer: Any, shape: tuple[int, ...]) -> Any:
     return result.reshape(shape)
 
 
+def _typed(value: int) -> Any:
+    return ctypes.cast(value, ctypes.POINTER(raw.OrtValue))
+
+
 def _encode(item: Any) -> bytes:
-    if isinstance(item, str):
-        return item.encode("utf-8", "surrogateescape")
     if isinstance(item, bytes):
         return item
-    raise InputError(f"a string tensor holds text; one item is {type(item).__name__}")
+    if not isinstance(item, str):
+        raise InputError(f"a string tensor holds text; one item is {type(item).__name__}")
+    try:
+        return item.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise InputError(f"an item is no text that UTF-8 can hold: {error.reason} at character {error.start}") from None

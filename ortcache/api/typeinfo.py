@@ -8,9 +8,9 @@ from typing import Any
 
 from .. import raw
 from ..core.native import Native
-from .element import Element, element
+from .element import Element, known_element
 
-__all__ = ["Kind", "TypeInfo", "ValueInfo", "read_type_info"]
+__all__ = ["Kind", "TypeInfo", "ValueInfo", "read_infos", "read_tensor_info", "read_type_info"]
 
 Kind = raw.ONNXType
 
@@ -21,7 +21,7 @@ class TypeInfo:
 
     Attributes:
         kind: tensor, sequence, map, optional, sparse tensor, opaque.
-        element: a tensor's element type; a map's key type.
+        element: a tensor's element type; a map's key type. None for a type that is not known here.
         shape: a tensor's dimensions: an int, the name of a symbolic one, None for one that is not known; None as a
             whole where the rank is not known.
         contained: what a sequence or an optional holds; a map's values.
@@ -71,6 +71,23 @@ class ValueInfo:
         return None if self.info.shape is None else list(self.info.shape)
 
 
+def read_infos(native: Native, session: Any, what: str) -> tuple[ValueInfo, ...]:
+    """What an OrtSession says of its "Input"s, "Output"s or "OverridableInitializer"s."""
+    api, count = native.api, ctypes.c_size_t()
+    getattr(api, f"SessionGet{what}Count")(session, ctypes.byref(count))
+    infos = []
+    for index in range(count.value):
+        name, info = ctypes.POINTER(ctypes.c_char)(), ctypes.POINTER(raw.OrtTypeInfo)()
+        getattr(api, f"SessionGet{what}Name")(session, index, native.cpu_allocator, ctypes.byref(name))
+        text = native.take_string(name)
+        getattr(api, f"SessionGet{what}TypeInfo")(session, index, ctypes.byref(info))
+        try:
+            infos.append(ValueInfo(text, read_type_info(native, info)))
+        finally:
+            api.ReleaseTypeInfo(info)
+    return tuple(infos)
+
+
 def read_type_info(native: Native, pointer: Any) -> TypeInfo:
     """Read an OrtTypeInfo; releasing it is the caller's."""
     kind = ctypes.c_int()
@@ -87,7 +104,7 @@ def read_type_info(native: Native, pointer: Any) -> TypeInfo:
             key = ctypes.c_int()
             native.api.GetMapKeyType(info, ctypes.byref(key))
             return TypeInfo(
-                kind.value, element(key.value), contained=_contained(native, native.api.GetMapValueType, info)
+                kind.value, known_element(key.value), contained=_contained(native, native.api.GetMapValueType, info)
             )
         case Kind.ONNX_TYPE_OPTIONAL:
             info = _cast(native.api.CastTypeInfoToOptionalTypeInfo, pointer, raw.OrtOptionalTypeInfo)
@@ -95,18 +112,18 @@ def read_type_info(native: Native, pointer: Any) -> TypeInfo:
     return TypeInfo(kind.value)
 
 
-def read_tensor_info(native: Native, info: Any) -> tuple[Element, tuple[int | str | None, ...] | None]:
+def read_tensor_info(native: Native, info: Any) -> tuple[Element | None, tuple[int | str | None, ...] | None]:
     """Element type and dimensions of an OrtTensorTypeAndShapeInfo."""
     code, rank = ctypes.c_int(), ctypes.c_size_t()
     native.api.GetTensorElementType(info, ctypes.byref(code))
     if native.api.raw.holds("TensorTypeAndShape_HasShape") and not native.api.TensorTypeAndShape_HasShape(info):
-        return element(code.value), None
+        return known_element(code.value), None
     native.api.GetDimensionsCount(info, ctypes.byref(rank))
     sizes = (ctypes.c_int64 * rank.value)()
     names = (ctypes.c_char_p * rank.value)()
     native.api.GetDimensions(info, sizes, rank)
     native.api.GetSymbolicDimensions(info, names, rank)
-    return element(code.value), tuple(
+    return known_element(code.value), tuple(
         size if size >= 0 else (name or b"").decode() or None for size, name in zip(sizes, names, strict=True)
     )
 

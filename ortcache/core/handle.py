@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable
@@ -15,7 +16,7 @@ from typing import Any
 
 from ..errors import ClosedError
 
-__all__ = ["Handle", "Hold", "Record"]
+__all__ = ["Handle", "Hold", "Owned", "Record"]
 
 _log = logging.getLogger("ortcache.lifetime")
 # Reentrant: the collector may run a finalizer, which takes it, on the thread that holds it.
@@ -139,7 +140,7 @@ class Handle:
         """Take the pointer for a call; the object stays until `_leave`, even if another thread closes it."""
         self._users.append(None)  # append and pop are atomic, so this needs no lock
         if self._closed:
-            self._leave()
+            Handle._leave(self)  # not what a subclass adds to it
             raise ClosedError(f"this {type(self).__name__} is closed: make a new one")
         return self._record.pointer
 
@@ -176,6 +177,26 @@ class Hold:
                 raise
         # Not at exit: what points into these objects may be released later than this.
         weakref.finalize(self, _drop_all, records).atexit = False
+
+
+class Owned:
+    """A C object that goes when nothing holds this any more: where nobody can close it early, and a `Handle` would
+    cost more than what is done with it.
+
+    Attributes:
+        address: where it is.
+    """
+
+    __slots__ = ("_process", "_release", "address")
+
+    def __init__(self, address: int, release: Callable[[int], object]) -> None:
+        self._release = release
+        self._process = _process
+        self.address = address
+
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self._process == _process and not is_finalizing():  # at exit its memory goes with the process
+            self._release(self.address)
 
 
 def _drop_all(records: list[Record]) -> None:

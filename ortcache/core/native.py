@@ -13,6 +13,7 @@ from .. import raw
 from ..errors import LibraryVersionError, UnsupportedFunctionError
 from ..raw._support import bindings
 from .library import Choice
+from .quick import Quick
 from .status import Statuses, address
 from .table import RawTable, Table
 
@@ -92,10 +93,10 @@ class Native:
                 return getattr(self.table(struct), name)
         return None
 
-    @property
-    def function_type(self) -> Any:
-        """Makes function-pointer types of ORT_API_CALL functions, for a call that wants other types than C's own."""
-        return bindings().stdcall
+    @functools.cached_property
+    def quick(self) -> Quick:
+        """OrtApi's functions once more, for where a call's own time counts."""
+        return Quick(self.api.raw)
 
     @functools.cached_property
     def cpu_memory(self) -> Any:

@@ -22,8 +22,8 @@ __all__ = ["find_models", "make_feeds", "run_both"]
 #: Package and folder in it.
 _FOLDERS = (("onnxruntime", "datasets"), ("rapidocr_onnxruntime", "models"))
 
-#: Sizes for dimensions that a model leaves open, by their place: the OCR models want images.
-_OPEN = {4: (1, 3, 48, 320)}
+#: Sizes for dimensions that a model leaves open, by their place: the OCR models want images of whole 32-pixel tiles.
+_OPEN = {4: (1, 3, 64, 320)}
 
 
 def find_models() -> list[Path]:

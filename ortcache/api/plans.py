@@ -1,0 +1,111 @@
+"""The plans of one session: which signatures have one, and who runs which."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.native import Native
+from .plan import CopyingPlan, Plan, PointingPlan
+from .shapes import output_shapes
+from .signature import Inputs, Outputs
+
+__all__ = ["LIMIT", "MOST", "Plans"]
+
+#: Bytes of all inputs and outputs together, up to which they are copied.
+LIMIT = 256 * 1024
+
+#: Plans that a session keeps: one a signature, and one more for each thread that runs it at the same time.
+MOST = 16
+
+
+class Plans:
+    """A plan that is in use is not in the list, so no two threads have the same one."""
+
+    def __init__(self, native: Native, inputs: Inputs, outputs: Outputs) -> None:
+        self._native = native
+        self._inputs = inputs
+        self._outputs = [*outputs.slots.values()]
+        self._idle: list[Plan] = []  # the one used last is at the end
+        self._seen: set[tuple[Any, ...]] = set()
+        self._count = 0
+        self._lock = threading.RLock()
+        # What is handed through from input to output is not written to the output's buffer.
+        self._possible = not outputs.passed and all(slot.plain for slot in self._outputs)
+
+    def take(self, feeds: Mapping[str, Any]) -> Plan | None:
+        """A plan of the feeds' signature, with the feeds in it; `give` it back."""
+        idle = self._idle
+        if not idle:
+            return None
+        try:
+            plan = idle.pop()  # atomic
+        except IndexError:
+            return None
+        if plan.fill(feeds):
+            return plan
+        idle.append(plan)
+        for other in reversed(idle[:]):
+            if other is not plan:
+                try:
+                    idle.remove(other)
+                except ValueError:  # another thread took it
+                    continue
+                if other.fill(feeds):
+                    return other
+                idle.insert(0, other)
+        return None
+
+    def give(self, plan: Plan) -> None:
+        self._idle.append(plan)
+
+    def learn(self, session: Any, feeds: Mapping[str, Any], results: list[Any]) -> None:
+        """A run went the long way with arrays that C used as they were, and all outputs: should the next one of this
+        signature have a plan? It gets one the second time, as long as the model keeps what it promises."""
+        if not self._possible:
+            return
+        given = {name: array.shape for name, array in feeds.items()}
+        signature = tuple(given.items())
+        with self._lock:
+            if signature not in self._seen:
+                if len(self._seen) >= 4 * MOST:
+                    self._seen.clear()
+                self._seen.add(signature)
+                return
+            slots = [self._inputs.slots[name] for name in given]
+            shapes = output_shapes([slot.info for slot in slots], [slot.info for slot in self._outputs], given)
+            if shapes is None:
+                self._seen.discard(signature)
+            elif shapes != [array.shape for array in results]:
+                self._possible = False
+            elif self._room():
+                small = sum(array.nbytes for array in (*feeds.values(), *results)) <= LIMIT
+                make = CopyingPlan if small else PointingPlan
+                inputs = list(zip(slots, given.values(), strict=True))
+                plan = make(self._native, session, inputs, list(zip(self._outputs, shapes, strict=True)))
+                self._count += 1
+                self.give(plan)
+
+    def forbid(self) -> None:
+        """No more plans: one failed where the long way did not."""
+        self._possible = False
+        self.close()
+
+    def close(self) -> None:
+        while self._idle:
+            try:
+                self._idle.pop().close()
+            except IndexError:
+                return
+
+    def _room(self) -> bool:
+        """Is there room for one more? The one that was not used for longest makes it."""
+        if self._count < MOST:
+            return True
+        try:
+            self._idle.pop(0).close()
+        except IndexError:
+            return False
+        self._count -= 1
+        return True
