@@ -1,0 +1,104 @@
+"""What ORT sees of a kernel: the functions of OrtNodeComputeInfo."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from ..core.native import Native
+from ..core.status import address
+from ..errors import ClosedError, InputError
+from .kernel import KernelContext
+from .log import EpLogger
+from .vtable import Functions, VTable
+
+__all__ = ["Computation"]
+
+_log = logging.getLogger("ortcache.ep")
+
+
+class Computation:
+    """One OrtNodeComputeInfo over a kernel.
+
+    Args:
+        kernel: has ``compute``, or is itself a function; what it has of ``create_state`` and ``release_state`` is used.
+        name: of the node that stands for it in the model.
+        quiet: called before anything is released.
+
+    Raises:
+        TypeError: it is no kernel.
+    """
+
+    def __init__(self, native: Native, kernel: Any, name: str, log: EpLogger, quiet: Callable[[], None]) -> None:
+        self.native = native
+        self._name = name
+        self._log = log
+        self._quiet = quiet
+        self._compute = getattr(kernel, "compute", kernel)
+        self._create = getattr(kernel, "create_state", None)
+        self._release = getattr(kernel, "release_state", None)
+        if not callable(self._compute):
+            what = "None" if kernel is None else type(kernel).__name__
+            raise TypeError(f"compile must give a kernel for {name}: something with a method compute, not {what}")
+        self._states: dict[int, Any] = {}
+        self._numbers = itertools.count(1)  # 0 would be NULL
+        self._table = VTable(native, "OrtNodeComputeInfo", self, _FUNCTIONS)
+
+    @property
+    def address(self) -> int:
+        """Where the OrtNodeComputeInfo is."""
+        return self._table.address
+
+    def close(self) -> None:
+        """ORT has released it."""
+        self._table.close()
+        for number in list(self._states):
+            self.release_state(number)
+
+    # The functions of OrtNodeComputeInfo.
+
+    def create_state(self, _context: Any, out: Any) -> None:
+        state = self._create() if self._create is not None else None
+        number = next(self._numbers)
+        self._states[number] = state
+        out[0] = number
+
+    def compute(self, number: int | None, kernel_context: Any) -> None:
+        try:
+            state = self._states[number or 0]
+        except KeyError:
+            raise ClosedError(f"the kernel of {self._name} was called after its state was released") from None
+        context = KernelContext(self.native, address(kernel_context) or 0, state, self._log)
+        try:
+            result = self._compute(context)
+            if result is not None:
+                raise TypeError(
+                    f"the kernel of {self._name} returned {type(result).__name__}: it must write its outputs with "
+                    "context.output or context.set_output, and return nothing"
+                )
+            missing = context.missing_outputs()
+        finally:
+            context.close()
+        if missing:
+            raise InputError(f"the kernel of {self._name} did not write output {', '.join(map(str, missing))}")
+
+    def release_state(self, number: int | None) -> None:
+        self._quiet()
+        state = self._states.pop(number or 0, None)
+        if self._release is None:
+            return
+        try:
+            self._release(state)
+        except BaseException as error:
+            with contextlib.suppress(BaseException):
+                _log.error("releasing the state of %s failed", self._name, exc_info=error)
+
+
+_FUNCTIONS: Functions = {
+    "CreateState": Computation.create_state,
+    "Compute": Computation.compute,
+    "ReleaseState": Computation.release_state,
+}

@@ -1,0 +1,132 @@
+"""C structs of functions whose functions are Python's: a plugin execution provider is made of three kinds of them.
+
+C may call late and from any thread, so a function pointer is never freed: there is one trampoline for each function of
+each kind of struct and library. It finds the Python object that is meant by the address of the struct that C passes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import raw
+from ..core.native import Native
+from ..errors import ClosedError
+from ..raw._support import bindings
+
+__all__ = ["MINIMUM_EP_VERSION", "Functions", "VTable", "struct_version", "targets"]
+
+#: The oldest library whose EP structs are the ones that the bindings have.
+MINIMUM_EP_VERSION = 23
+
+#: Member name to the function that implements it: it gets the target, and C's arguments but the first.
+Functions = Mapping[str, Callable[..., Any]]
+
+_log = logging.getLogger("ortcache.ep")
+_NOTHING = ctypes.create_string_buffer(b"")
+
+_lock = threading.RLock()
+_tables: dict[int, VTable] = {}  # by the struct's address
+_trampolines: dict[tuple[Native, str, str, Callable[..., Any]], Any] = {}
+
+
+def _in_child() -> None:
+    global _lock
+    _lock = threading.RLock()  # a thread of the parent may have held it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+
+class VTable:
+    """One struct for C, from now until `close`.
+
+    What a function raises becomes the OrtStatus that it gives. One that has no way to report a failure logs it, and
+    gives what does no harm.
+
+    Args:
+        struct: the struct's C name; it has a member ``ort_version_supported``.
+        target: what the functions get first.
+        functions: those that are there; the other members are NULL. They are module-level functions or a class's, since
+            what is made for each is kept for ever.
+
+    Attributes:
+        address: where the struct is.
+    """
+
+    def __init__(self, native: Native, struct: str, target: Any, functions: Functions) -> None:
+        self.target = target
+        self.struct = struct
+        self._memory = getattr(raw, struct)()
+        self._memory.ort_version_supported = struct_version(native)
+        for name, function in functions.items():
+            setattr(self._memory, name, _trampoline(native, struct, name, function))
+        self.address = ctypes.addressof(self._memory)
+        with _lock:
+            _tables[self.address] = self
+
+    def close(self) -> None:
+        """C has released it: a call that still comes for it is refused."""
+        with _lock:
+            _tables.pop(self.address, None)
+
+
+def struct_version(native: Native) -> int:
+    """What ``ort_version_supported`` says: a member that ORT knows and these headers do not must not be read."""
+    return min(native.library_api_version, raw.HEADERS_API_VERSION)
+
+
+def targets(struct: str) -> list[Any]:
+    """What is behind the structs of one kind that C has now."""
+    with _lock:
+        return [table.target for table in _tables.values() if table.struct == struct]
+
+
+def _target(struct: str, address: int | None) -> Any:
+    with _lock:
+        table = _tables.get(address or 0)
+    if table is None or table.struct != struct:
+        raise ClosedError(f"a call came for an {struct} that was released")
+    return table.target
+
+
+def _trampoline(native: Native, struct: str, name: str, function: Callable[..., Any]) -> Any:
+    key = native, struct, name, function
+    with _lock:
+        if key not in _trampolines:
+            _trampolines[key] = _make(native, struct, name, function)
+        return _trampolines[key]
+
+
+def _make(native: Native, struct: str, name: str, function: Callable[..., Any]) -> Any:
+    typed = bindings().prototype(struct, name, implemented=True)
+    # The struct comes as its address: that is what it is looked up by.
+    plain = bindings().stdcall(typed._restype_, ctypes.c_void_p, *typed._argtypes_[1:])
+    returns = bindings().slots(struct)[name][1].returns
+    if returns == "OrtStatus*":
+        from_exception = native.statuses.from_exception
+
+        def call(this: int | None, *args: Any) -> Any:
+            try:
+                function(_target(struct, this), *args)
+            except BaseException as error:
+                return from_exception(error)
+            return None
+    else:
+        harmless = {"const char*": ctypes.addressof(_NOTHING), "void": None}.get(returns, 0)
+
+        def call(this: int | None, *args: Any) -> Any:
+            try:
+                return function(_target(struct, this), *args)
+            except BaseException as error:
+                with contextlib.suppress(BaseException):
+                    _log.error("%s::%s failed", struct, name, exc_info=error)
+                return harmless
+
+    return ctypes.cast(plain(call), typed)
