@@ -12,10 +12,6 @@ import nox
 PYTHONS = ["3.11", "3.12", "3.13"]
 LIBRARIES = ["1.23.2", "1.24.4", "1.27.0", "1.29.0", "1.31.1", "1.32.0"]
 
-#: Tools are pinned: a new one's opinion is a change like any other. What the package depends on is not.
-RUFF = "ruff==0.17.6"
-MYPY = "mypy==2.4.1"
-
 #: What stands on the library, and so is run on each version of it.
 ON_THE_LIBRARY = ["tests/raw", "tests/core", "tests/api", "tests/cli"]
 
@@ -34,7 +30,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style and layout of the source."""
-    session.install(RUFF)
+    session.install("-e", ".[lint]")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
 
@@ -42,7 +38,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy, strict, on the package and the generator."""
-    session.install(MYPY, "-e", ".[gen]")
+    session.install("-e", ".[lint,gen]")
     session.run("mypy")
 
 
