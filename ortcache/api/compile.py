@@ -157,9 +157,7 @@ def _write(state: int | None, buffer: int | None, size: int) -> None:
 
 
 def _flags(value: Any) -> int:
-    known = int(raw.OrtCompileApiFlags(0))
-    for item in raw.OrtCompileApiFlags:
-        known |= item
+    known = sum(int(item) for item in raw.OrtCompileApiFlags)  # as a number: ~ of a flag knows only its own bits
     checked = count(value, "flags")
     if checked & ~known:
         names = ", ".join(f"{int(item)} ({item.name})" for item in raw.OrtCompileApiFlags)

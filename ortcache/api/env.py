@@ -10,6 +10,7 @@ from ..core.handle import Handle
 from ..core.marshal import string
 from ..core.native import Native
 from .logging import log_level, log_trampoline
+from .settings import count
 
 __all__ = ["Environment"]
 
@@ -41,7 +42,9 @@ class Environment(Handle):
             native.api.CreateEnvWithCustomLogger(log_trampoline(), None, severity, logid, ctypes.byref(out))
         else:
             with_pools = native.api.CreateEnvWithCustomLoggerAndGlobalThreadPools
-            pools = _threading_options(native, intra_op_threads or 0, inter_op_threads or 0)
+            intra = count(intra_op_threads or 0, "intra_op_threads")
+            inter = count(inter_op_threads or 0, "inter_op_threads")
+            pools = _threading_options(native, intra, inter)
             try:
                 with_pools(log_trampoline(), None, severity, logid, pools, ctypes.byref(out))
             finally:

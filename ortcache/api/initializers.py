@@ -37,10 +37,10 @@ class ModelSettings(Options):
         """Use this value for the model's initializer of that name, shared: several sessions may use one value.
 
         Args:
-            value: a `Value`, or an array.
+            value: a `Value`, or an array. Its element type must be the model's: ORT takes another one for that type.
 
         Raises:
-            OrtError: there is a value for this name already.
+            OrtError: there is a value for this name already, or it holds strings.
         """
         key, item = _named_value(self.native, name, value)
         self._call("AddInitializer", key, item)

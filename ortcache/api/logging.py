@@ -22,6 +22,7 @@ def log_level(level: int | str) -> int:
 
     Raises:
         ValueError: no such level.
+        TypeError: neither a number nor a name.
     """
     if isinstance(level, str):
         name = f"ORT_LOGGING_LEVEL_{level.upper()}"
@@ -29,6 +30,8 @@ def log_level(level: int | str) -> int:
             names = ", ".join(n.removeprefix("ORT_LOGGING_LEVEL_").lower() for n in raw.OrtLoggingLevel.__members__)
             raise ValueError(f"log level {level!r} is not one of {names}")
         return int(raw.OrtLoggingLevel[name])
+    if isinstance(level, bool) or not isinstance(level, int):
+        raise TypeError(f"a log level must be a number or a name, not {level!r}")
     if not 0 <= level < len(_PYTHON):
         raise ValueError(f"log level {level} is not in 0 (verbose) to {len(_PYTHON) - 1} (fatal)")
     return int(level)

@@ -22,7 +22,7 @@ class ModelMetadata:
         domain: the model's namespace, in reverse-DNS form.
         description: the model's documentation.
         graph_description: the main graph's.
-        version: the model's own version number.
+        version: the model's own version number; 2**63 - 1, as ORT gives it, where it has none.
         custom_metadata_map: further entries of the model's author.
     """
 
@@ -31,7 +31,7 @@ class ModelMetadata:
     domain: str = ""
     description: str = ""
     graph_description: str = ""
-    version: int = 0
+    version: int = 2**63 - 1
     custom_metadata_map: dict[str, str] = field(default_factory=dict)
 
 

@@ -91,7 +91,7 @@ class SessionOptions(ScalarSettings, ModelSettings):
     def add_config_entry(self, key: str, value: object) -> None:
         """Add a config entry, or replace it; raw.kOrtSessionOptions… are the known keys.
 
-        An entry that names a setting sets it, also where the library is too old to do that.
+        An entry that names a setting sets it, and is not among the entries then.
 
         Args:
             value: text; a number or a bool is written as text.
@@ -101,8 +101,8 @@ class SessionOptions(ScalarSettings, ModelSettings):
             OrtError: the key has more than 1024 characters, or the value more than the library takes.
         """
         name, text = entry_text(key, value)
-        entry_setting(self, name.decode("utf-8", "replace"), text)
-        super().add_config_entry(key, value)
+        if not entry_setting(self, name.decode("utf-8", "replace"), text):
+            super().add_config_entry(key, value)
 
     def _config_value(self, key: str) -> str | None:
         name, there, size = string(key, "config key"), ctypes.c_int(), ctypes.c_size_t()

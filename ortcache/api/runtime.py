@@ -13,10 +13,12 @@ from ..core.table import Table
 from .compile import compile_model
 from .device import EpDevice, ep_devices, register_ep_library, unregister_ep_library
 from .env import Environment
+from .logging import log_level as severity
 from .options import SessionOptions
 from .providers import available_providers
 from .run_options import LoraAdapter, RunOptions
 from .session import Session
+from .settings import count
 from .value import Value
 
 __all__ = ["Runtime", "load"]
@@ -69,8 +71,9 @@ class Runtime:
         inter_op_threads: int | None = None,
     ) -> None:
         self.native = native
-        self._log_level = log_level
-        self._threads = intra_op_threads, inter_op_threads
+        self._log_level = severity(log_level)
+        threads = {"intra_op_threads": intra_op_threads, "inter_op_threads": inter_op_threads}
+        self._threads = tuple(None if n is None else count(n, name) for name, n in threads.items())
         self._env: Environment | None = None
         self._lock = threading.Lock()
 

@@ -15,9 +15,6 @@ from .settings import text as plain_text
 
 __all__ = ["ENTRY_SETTINGS", "ScalarSettings", "entry_setting"]
 
-#: Libraries from this version on act on config entries that name a setting.
-_ENTRIES_ARE_SETTINGS = 29
-
 
 def _calls(function: str, convert: Callable[[Any], Any] = lambda value: value) -> Callable[[Any, Any], None]:
     return lambda options, value: options._call(function, convert(value))
@@ -48,9 +45,9 @@ def _set_per_session_threads(options: Any, value: bool) -> None:
     if not value:
         options._call("DisablePerSessionThreads")
     elif not options.use_per_session_threads:
-        if options.native.library_api_version < _ENTRIES_ARE_SETTINGS:
-            raise InputError("use_per_session_threads cannot be turned on again with this library: make new options")
-        options._call("AddSessionConfigEntry", b"session.use_per_session_threads", b"1")
+        raise InputError(
+            "use_per_session_threads cannot be turned on again: ORT has no function for that; make new options"
+        )
 
 
 def _set_profiling(options: Any, on: bool, prefix: str | None = None) -> None:
@@ -152,8 +149,8 @@ ENTRY_SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def entry_setting(options: ScalarSettings, key: str, value: str) -> None:
-    """A config entry that stands for a setting, made that setting: older libraries leave such an entry unread.
+def entry_setting(options: ScalarSettings, key: str, value: str) -> bool:
+    """Make a config entry that stands for a setting that setting, as libraries from 1.29 on do; False for others.
 
     Raises:
         InputError: the entry's value is none for that setting.
@@ -163,12 +160,11 @@ def entry_setting(options: ScalarSettings, key: str, value: str) -> None:
             if value:
                 options.profile_file_prefix = value
             options.enable_profiling = bool(value)
-        elif key == raw.kOrtSessionOptionsConfigUsePerSessionThreads and options.native.library_api_version >= (
-            _ENTRIES_ARE_SETTINGS
-        ):
-            options._values["use_per_session_threads"] = _as_flag(value)  # the entry itself does it
-        elif key in ENTRY_SETTINGS:
+            return True
+        if key in ENTRY_SETTINGS:
             name, convert = ENTRY_SETTINGS[key]
             setattr(options, name, convert(value))
+            return True
     except InputError as error:
         raise InputError(f"config entry {key!r}: {error}") from None
+    return False
