@@ -38,7 +38,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy, strict, on the package and the generator."""
-    session.install("-e", ".[lint,gen]")
+    session.install("-e", ".[lint,gen]", "ml_dtypes")
     session.run("mypy")
 
 
