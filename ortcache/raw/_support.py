@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["PROPOSED", "Bindings", "Slot", "bindings", "lookup", "names"]
+__all__ = ["PROPOSED", "Bindings", "Slot", "bindings", "declarations", "lookup", "names"]
 
 #: In place of a since-version: a slot that no release has.
 PROPOSED = "proposed"
@@ -148,6 +148,8 @@ class Bindings:
 
     def _declare(self, name: str) -> Any:
         if name not in self._classes:
+            if name not in self._structs and name not in self._handles:
+                raise KeyError(f"no type named {name!r} is declared")
             base = ctypes.Union if name in self._unions else ctypes.Structure
             self._classes[name] = type(name, (base,), {"__module__": "ortcache.raw"})
             if name in self._structs:
@@ -160,6 +162,7 @@ class Bindings:
             return
         if name in self._packed:
             cls._pack_ = self._packed[name]
+            cls._layout_ = "ms"  # the only one that can be packed; Python 3.14 wants it said
         if name in self._anonymous:
             cls._anonymous_ = self._anonymous[name]
         cls._fields_ = [self._field(name, Slot(*row)) for row in self._structs[name]]
@@ -245,26 +248,32 @@ def _is_table(struct: str) -> bool:
 
 
 _bindings: Bindings | None = None
-_lock = threading.Lock()
+_lock = threading.RLock()  # the collector may run something that asks for them, on the thread that makes them
 
 
 def bindings() -> Bindings:
     """The bindings for the platform this runs on."""
     global _bindings
-    with _lock:
-        if _bindings is None:
-            from . import _declarations as declared
-
-            _bindings = Bindings(
-                structs=declared.STRUCTS,
-                unions=declared.UNIONS,
-                packed=declared.PACKED,
-                anonymous=declared.ANONYMOUS,
-                callbacks=declared.CALLBACKS,
-                handles=declared.HANDLES,
-                enums=declared.ENUMS,
-            )
+    if _bindings is None:
+        with _lock:
+            if _bindings is None:
+                _bindings = Bindings(**declarations())
     return _bindings
+
+
+def declarations() -> dict[str, Any]:
+    """The generated declarations, as `Bindings` takes them."""
+    from . import _declarations as declared
+
+    return {
+        "structs": declared.STRUCTS,
+        "unions": declared.UNIONS,
+        "packed": declared.PACKED,
+        "anonymous": declared.ANONYMOUS,
+        "callbacks": declared.CALLBACKS,
+        "handles": declared.HANDLES,
+        "enums": declared.ENUMS,
+    }
 
 
 def lookup(name: str) -> Any:
