@@ -95,7 +95,7 @@ def _enums() -> list[Any]:
 
 def test_enums_are_int_enums() -> None:
     kinds = _enums()
-    assert len(kinds) > 30
+    assert len(kinds) >= 30
     assert all(issubclass(kind, (enum.IntEnum, enum.IntFlag)) for kind in kinds)
     assert raw.OrtErrorCode.ORT_FAIL == 1 and isinstance(raw.OrtErrorCode.ORT_FAIL, int)
     assert raw.OrtErrorCode(0).name == "ORT_OK"
