@@ -107,8 +107,7 @@ def test_several_onnxruntime_packages_at_once_are_a_finding_but_not_fatal(tmp_pa
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2.3\n")
     (tmp_path / "onnxruntime_gpu-1.2.3.dist-info" / "RECORD").write_text("onnxruntime/__init__.py,,\n")
-    library()
-    document = _doctor(0, path=tmp_path)
+    document = _doctor(0, "--library", str(library()), path=shadow(tmp_path, "onnxruntime"))
     assert set(document["onnxruntime_packages"]) >= {"onnxruntime-gpu"}
     assert document["related_packages"]["onnxruntime-ep-thing"] == "1.2.3"
     (finding,) = document["findings"]
