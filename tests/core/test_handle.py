@@ -264,7 +264,8 @@ def test_the_interpreter_exits_while_a_thread_is_in_a_call(tmp_path: Any) -> Non
 
 def test_a_forked_child_neither_releases_nor_waits_for_what_the_parent_made(mul_model: object) -> None:
     code = """
-        import os, sys, numpy, ortcache
+        import os, sys, warnings, numpy, ortcache
+        warnings.simplefilter("ignore")  # 3.12 warns of every fork where there are threads
         rt = ortcache.load()
         session = rt.session(sys.argv[1], intra_op_num_threads=4)
         session.run({"X": numpy.ones((3, 2), "float32")})

@@ -89,7 +89,7 @@ def test_a_wrong_number_of_arguments_shows_the_c_signature(rt: oc.Runtime, args:
 
 def test_an_argument_of_a_wrong_type_shows_the_c_signature(rt: oc.Runtime) -> None:
     options = rt.session_options()
-    with pytest.raises(TypeError, match=r"AddSessionConfigEntry\(.*argument 2: .*wrong type"):
+    with pytest.raises(TypeError, match=r"AddSessionConfigEntry\(.*argument 2: TypeError"):
         rt.api.AddSessionConfigEntry(options, "a str where C wants bytes", b"1")
     with pytest.raises(TypeError, match="argument 1: "):
         rt.api.AddSessionConfigEntry(rt.run_options(), b"k", b"v")
