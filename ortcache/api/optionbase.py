@@ -94,6 +94,7 @@ class Options(Handle):
         raise NotImplementedError
 
     def _config_names(self) -> list[str]:
+        self._pointer  # noqa: B018  raises where they are closed
         return list(self._entries)
 
     def __repr__(self) -> str:

@@ -67,7 +67,7 @@ class SessionOptions(ScalarSettings, ModelSettings):
 
     def _enter(self) -> Any:
         """As for every handle; and the devices of these options stay too. ClosedError where one is gone."""
-        use = DeviceUse(self._devices)
+        use = DeviceUse(self._session_devices())
         pointer = super()._enter()
         self._uses.append(use)
         return pointer
@@ -82,9 +82,18 @@ class SessionOptions(ScalarSettings, ModelSettings):
         Raises:
             ClosedError: a device of these options is gone.
         """
-        # ORT selects by itself here, and does not say what: so no library goes while such a session is there.
-        devices = ep_devices(self._env) if self._selects else self._devices
-        return (*self._kept.always, DeviceUse(devices))
+        return (*self._kept.always, DeviceUse(self._session_devices()))
+
+    def _session_devices(self) -> list[EpDevice]:
+        """The devices that a session may use. Where ORT selects them it does not say which, so all are meant."""
+        if not self._selects:
+            return self._devices
+        devices = ep_devices(self._env)
+        if not devices:  # some libraries would end the process
+            raise InputError(
+                "a device is to be selected, but no execution provider offers one: register a library first"
+            )
+        return devices
 
     # Config entries.
 

@@ -104,7 +104,7 @@ class RunOptions(Options):
     def _config_value(self, key: str) -> str | None:
         name = string(key, "config key")
         if not self.native.api.raw.holds("GetRunConfigEntry"):
-            return self._entries.get(key)
+            return self._entries.get(key) if key in self._config_names() else None
         value = self._call("GetRunConfigEntry", name)
         return None if value is None else value.decode("utf-8", "replace")
 

@@ -75,9 +75,9 @@ def test_key_values_come_back_as_they_went_in(rt: oc.Runtime) -> None:
     entries = {"b": "2", "a": "ünï 模", "empty": ""}
     with temporary_key_values(rt.native, entries) as pairs:
         assert read_key_values(rt.native, pairs) == entries
-        rt.api.AddKeyValuePair(pairs, b"b", b"3")
+        rt.api.AddKeyValuePair(pairs, b"c", b"3")
         rt.api.RemoveKeyValuePair(pairs, b"a")
-        assert read_key_values(rt.native, pairs) == {"b": "3", "empty": ""}
+        assert read_key_values(rt.native, pairs) == {"b": "2", "c": "3", "empty": ""}
     with temporary_key_values(rt.native, {}) as pairs:
         assert read_key_values(rt.native, pairs) == {}
 

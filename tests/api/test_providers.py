@@ -166,6 +166,17 @@ def test_a_policy_selects_a_device_that_is_there(rt: oc.Runtime, mul_model: Path
         assert session.run({"X": x})[0].sum() == 21
 
 
+def test_where_there_is_no_device_to_select_the_library_is_not_asked(
+    rt: oc.Runtime, mul_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = rt.session_options()
+    options.set_provider_selection_policy("min_overall_power")
+    monkeypatch.setattr("ortcache.api.options.ep_devices", lambda env: [])
+    for use in (lambda: rt.session(mul_model, options), lambda: rt.compile_model(mul_model, options)):
+        with pytest.raises(oc.InputError, match="no execution provider offers one: register a library first"):
+            use()
+
+
 @pytest.mark.parametrize("policy", [7, -1, "fastest"])
 def test_a_policy_that_is_none_names_those_that_are(rt: oc.Runtime, policy: Any) -> None:
     with pytest.raises(oc.InputError, match=r"(?i)policy .* is not one of .*prefer_gpu"):
