@@ -34,9 +34,11 @@ class Binding:
         self._io = IoBinding(session)
         for slot in slots:
             self._io.bind("BindInput", slot.info.name, self.inputs[slot.info.name], slot.code)
+        self._allocating = []
         for name, data in self._outputs.items():
             if data is None:
-                self._io.bind_allocated_output(name)
+                self._allocating.append(self._io.allocating(name))
+                self._check(self._allocating[-1](), "BindOutputToDevice")  # now, for the order
             else:
                 self._io.bind("BindOutput", name, data, session._outs.slots[name].code)
         # Whoever has taken this out may run: ORT does not stand two runs of one binding at once.
@@ -56,10 +58,12 @@ class Binding:
         try:
             if self._io._closed or self.session._closed:
                 raise ClosedError("this Binding, or its Session, is closed")
+            for bind in self._allocating:
+                self._check(bind(), "BindOutputToDevice")
             if run_options is None:
                 status = call()
                 if status:
-                    raise self.session.native.statuses.error_at(status, "RunWithBinding")
+                    self._check(status, "RunWithBinding")
             else:
                 self._run_with(run_options)
         finally:
@@ -102,6 +106,10 @@ class Binding:
         except IndexError:
             raise RuntimeError("another thread is running this binding: make one for each thread") from None
 
+    def _check(self, status: int | None, function: str) -> None:
+        if status:
+            raise self.session.native.statuses.error_at(status, function)
+
     def _read(self, name: str, value: Any) -> Any:
         result = read(self.session.native, value.address, value)
         # An input that is handed through comes back as the caller's own memory.
@@ -140,7 +148,8 @@ class Binding:
 
 def _input(native: Any, slot: Slot, data: Any) -> Any:
     """The array to use in place, or a Value."""
-    if not isinstance(data, np.ndarray) or not slot.plain or data.dtype.newbyteorder("=") != slot.dtype:
+    in_place = isinstance(data, np.ndarray) and not isinstance(data, np.ma.MaskedArray) and slot.plain
+    if not in_place or data.dtype.newbyteorder("=") != slot.dtype:
         # What numpy's memory cannot be used for (strings, sequences, packed types) is converted once.
         return feed_value(native, slot.info, data)
     if data.dtype == slot.dtype and data.flags.c_contiguous and data.flags.aligned:
@@ -153,7 +162,7 @@ def _input(native: Any, slot: Slot, data: Any) -> Any:
 
 def _usable_output(slot: Slot, data: Any, shape: tuple[int, ...] | None) -> Any:
     name = slot.info.name
-    if not isinstance(data, np.ndarray):
+    if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
         raise TypeError(f"output {name!r}: bind an array, a Value or None, not {type(data).__name__}")
     if not slot.plain or data.dtype != slot.dtype:
         raise InputError(f"output {name!r} is {slot.info.type}: an array of {data.dtype} cannot take it")

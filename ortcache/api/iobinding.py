@@ -58,9 +58,13 @@ class IoBinding(Handle):
             bind_array(self.native, function, self._pointer, name, data, code)
             self._held[function, name] = data
 
-    def bind_allocated_output(self, name: str) -> None:
-        """Let ORT allocate the output, at each run anew."""
-        self.native.api.BindOutputToDevice(self, string(name), self.native.cpu_memory)
+    def allocating(self, name: str) -> Any:
+        """A call that lets ORT allocate the output at the next run. It gives an OrtStatus's address, or None.
+
+        After that run ORT has the output bound, and would write the next one over it.
+        """
+        function, memory = self.native.quick.BindOutputToDevice, self.native.cpu_memory
+        return functools.partial(function, _address(self._pointer), string(name), memory)
 
     def output_values(self) -> list[Result]:
         """The outputs after a run, in the order in which they were bound."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +31,19 @@ def create_session(env: Environment, model: Any, options: SessionOptions) -> tup
 
     Raises:
         OrtError: there is no such file, it is no model, or a node of it has no kernel.
-        InputError: the model is empty.
+        InputError: the model is empty, or the path cannot be a model's.
     """
     api, out = env.native.api, ctypes.POINTER(raw.OrtSession)()
-    env_pointer = env._enter()
+    from_bytes = isinstance(model, (bytes, bytearray, memoryview))
+    data = _checked_bytes(model) if from_bytes else _checked_path(model)
+    pointer = env._enter()
     try:
         settings = options._enter()
         try:
-            if not isinstance(model, (bytes, bytearray, memoryview)):
-                path = path_argument(model, "model path")
-                _check_file(Path(os.fsdecode(path)))
-                api.CreateSession(env_pointer, path, settings, ctypes.byref(out))
+            if not from_bytes:
+                api.CreateSession(pointer, data, settings, ctypes.byref(out))
                 return out, None
-            data = model if isinstance(model, bytes) else bytes(model)
-            if not data:
-                raise InputError("the model is empty: 0 bytes were given")
-            api.CreateSessionFromArray(env_pointer, data, len(data), settings, ctypes.byref(out))
+            api.CreateSessionFromArray(pointer, data, len(data), settings, ctypes.byref(out))
             in_place = any(options.config.get(getattr(raw, name)) == "1" for name in _BYTES_USED_IN_PLACE)
             return out, data if in_place else None
         finally:
@@ -54,9 +52,30 @@ def create_session(env: Environment, model: Any, options: SessionOptions) -> tup
         env._leave()
 
 
-def _check_file(path: Path) -> None:
-    """ORT's own messages for these two say nothing of what is wrong."""
-    if path.is_dir():
+def _checked_bytes(model: bytes | bytearray | memoryview) -> bytes:
+    data = model if isinstance(model, bytes) else bytes(model)
+    if not data:
+        raise InputError("the model is empty: 0 bytes were given")
+    return data
+
+
+def _checked_path(model: Any) -> str | bytes:
+    """The path for C, where it can be a model's: ORT's own messages do not say what is wrong with these, and of a
+    pipe or a device it would read for ever."""
+    if not isinstance(model, (str, os.PathLike)):
+        raise TypeError(f"a model is a path, or the bytes of one, not {type(model).__name__}")
+    argument = path_argument(model, "model path")
+    path = Path(os.fsdecode(argument))
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return argument  # ORT says so
+    except OSError as error:
+        raise InputError(f"the model path {path} cannot be looked at: {error.strerror}") from None
+    if stat.S_ISDIR(found.st_mode):
         raise InputError(f"the model path {path} is a folder: name the .onnx or .ort file in it")
-    if path.is_file() and path.stat().st_size == 0:
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"the model path {path} is a pipe or a device: read it, and give the bytes")
+    if not found.st_size:
         raise InputError(f"the model file {path} is empty")
+    return argument
