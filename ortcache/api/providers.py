@@ -10,7 +10,7 @@ from typing import Any
 from .. import raw
 from ..core.marshal import key_values
 from ..core.native import Native
-from ..errors import InputError
+from ..errors import InputError, OrtError
 
 __all__ = ["append_provider", "available_providers"]
 
@@ -53,6 +53,17 @@ def append_provider(native: Native, options: Any, name: str, settings: Mapping[s
         OrtError: it does not take the settings, or what it needs is not on this machine.
     """
     full = _full_name(native, name)
+    try:
+        _append(native, options, full, settings)
+    except OrtError as error:  # such as "Failed to load shared library", whatever it was
+        error.add_note(
+            f"This was {full} of {native.description} with the options {dict(settings or {})}. What was logged before "
+            'it, by the logger "onnxruntime", may say more.'
+        )
+        raise
+
+
+def _append(native: Native, options: Any, full: str, settings: Mapping[str, object] | None) -> None:
     arguments = key_values(settings, f"option of {full}")
     append = "SessionOptionsAppendExecutionProvider"
     if full in _WITH_OBJECT:

@@ -106,8 +106,8 @@ def _append(monkeypatch: pytest.MonkeyPatch, name: str, settings: Any, version: 
     native = SimpleNamespace(api=api, library_api_version=version, description="a library", choice=None)
     try:
         providers.append_provider(native, "options", name.upper(), settings)  # type: ignore[arg-type]
-    except oc.OrtError:
-        assert fail
+    except oc.OrtError as error:
+        assert fail and f"{name}ExecutionProvider of a library with the options {settings}" in error.__notes__[0]
     return api
 
 
