@@ -59,10 +59,13 @@ class Native:
         self._lock = threading.RLock()
         self._tables: dict[str, Table | None] = {}
         api = RawTable("OrtApi", address(table) or 0, self.api_version, self.description)
-        self.statuses = Statuses(api)
-        self.api = Table(api, self.statuses, self._in_other_tables)
         with _bases_lock:
-            _bases.setdefault(base, self)
+            highest = _bases.get(base)
+            # An exception that became a status may come back through any of them.
+            self.statuses: Statuses = highest.statuses if highest else Statuses(api)
+            if highest is None or highest.api_version < self.api_version:
+                _bases[base] = self
+        self.api = Table(api, self.statuses, self._in_other_tables)
 
     def table(self, struct: str) -> Table:
         """One of `TABLES`, checked.
@@ -124,10 +127,13 @@ class Native:
 
 
 def native_at(base: int) -> Native:
-    """The first `Native` over an OrtApiBase, such as one that ORT hands to a plugin; a new one where there is none."""
+    """The `Native` over an OrtApiBase, such as one that ORT hands to a plugin, of the highest API version that both
+    sides know; a new one where there is none."""
     with _bases_lock:
         found = _bases.get(base)
-    return found or Native(base)
+        if found is None or found.api_version < min(found.library_api_version, raw.GENERATED_API_VERSION):
+            found = Native(base)
+    return found
 
 
 _bases: weakref.WeakValueDictionary[int, Native] = weakref.WeakValueDictionary()
