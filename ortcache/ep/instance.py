@@ -41,6 +41,7 @@ class Instance:
         context.cache.serve(self.ep)  # a subclass may not have called Ep's __init__
         self.flags = support_flags(self.ep)
         self._computations: dict[int, Computation] = {}
+        self._failure: BaseException | None = None  # what get_capability raised
         self._table = VTable(native, "OrtEp", self, _functions(ep_class))
 
     @property
@@ -58,6 +59,7 @@ class Instance:
                 _log.error("closing %s failed", type(self.ep).__name__, exc_info=error)
         self.context.cache.close()
         self._table.close()
+        self._failure = None  # it leads to frames, and these to this
 
     def quiet(self) -> None:
         """Something is being released, so the session is going: no word to its logger from now on."""
@@ -70,7 +72,15 @@ class Instance:
 
     def get_capability(self, graph: Any, info: Any) -> None:
         with Scope(self.native) as scope:
-            groups = _groups(type(self.ep).__name__, self.ep.get_capability(scope.view(Graph, graph)), scope)
+            view = scope.view(Graph, graph)
+            try:
+                groups = _groups(type(self.ep).__name__, self.ep.get_capability(view), scope)
+            except BaseException as error:
+                # ORT logs a failure here, and goes on without the provider. It comes to `compile` for what is claimed.
+                self._failure = error
+                groups = [[node] for node in view.nodes if not node.ep_name][:1]
+                if not groups:
+                    raise
             options = raw.OrtNodeFusionOptions()
             options.ort_version_supported = struct_version(self.native)
             options.drop_constant_initializers = bool(self.ep.drop_constant_initializers)
@@ -80,6 +90,8 @@ class Instance:
                 add(info, nodes, len(group), ctypes.byref(options))
 
     def compile(self, graphs: Any, nodes: Any, count: int, infos: Any, _context_nodes: Any) -> None:
+        if self._failure is not None:
+            raise self._failure
         made: list[Computation] = []
         try:
             for index in range(count):

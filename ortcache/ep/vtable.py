@@ -2,6 +2,9 @@
 
 C may call late and from any thread, so a function pointer is never freed: there is one trampoline for each function of
 each kind of struct and library. It finds the Python object that is meant by the address of the struct that C passes.
+
+A session that is still there when the interpreter exits is released by nobody, or by its C++ owner when Python is gone.
+So at exit what C still has is left to it, with functions to release it that are not Python's.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import ctypes
 import logging
 import os
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -101,7 +105,26 @@ def _trampoline(native: Native, struct: str, name: str, function: Callable[..., 
     with _lock:
         if key not in _trampolines:
             _trampolines[key] = _make(native, struct, name, function)
+            _leave_to_c(_trampolines[key])
         return _trampolines[key]
+
+
+def _leave_to_c(item: Any) -> None:
+    """Keep an object even when the interpreter clears its modules."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
+
+
+def _at_exit() -> None:
+    nothing = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p)  # no arguments, no effect, never gone
+    for table in list(_tables.values()):
+        _leave_to_c(table)
+        for name, kind in table._memory._fields_:
+            if name.startswith("Release") and getattr(table._memory, name):
+                setattr(table._memory, name, ctypes.cast(nothing, kind))
+
+
+# Finalizers run newest first: every session of ours, which is younger, is closed in order before this.
+_exit = weakref.finalize(VTable, _at_exit)
 
 
 def _make(native: Native, struct: str, name: str, function: Callable[..., Any]) -> Any:
