@@ -6,6 +6,7 @@ order: the C object goes when the last of them does. The finalizer holds the rec
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import sys
@@ -160,8 +161,22 @@ class Handle:
 
 
 def _drop_unused(record: Record, users: list[None]) -> None:
-    if not users:  # there are some only at exit: a thread that is in C must not lose what it works on
+    if users:  # only at exit: a thread that is in C must not lose what it works on
+        _exit_without_destructors()
+    else:
         record.drop()
+
+
+def _exit_without_destructors() -> None:
+    """Let the process end right after Python does: ORT's own clean-up would not wait for a thread that is in a run.
+
+    Only glibc has a way to do that which keeps the exit status. On Windows other threads end first anyway.
+    """
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "on_exit"):
+            libc.fflush(None)
+            libc.on_exit(libc._exit, None)
 
 
 class Hold:
