@@ -13,6 +13,7 @@ from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from .core.status import describe
 from .errors import InputError
 from .stores.keys import check_key
 from .stores.protocol import Buffer
@@ -71,7 +72,8 @@ class EpCache:
         max_size: bytes of the largest value that passes either way; None for no limit.
 
     Attributes:
-        errors: the first failures, with their exceptions.
+        errors: in strict mode the failures since `take_errors`, with their exceptions; else none, since an exception
+            keeps alive what the frames that it went through refer to.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class EpCache:
         self.strict = strict
         self.max_size = max_size
         self.errors: list[BaseException] = []
+        self._failures = 0
         self._lock = threading.Lock()
         self._stats = EpCacheStats()
 
@@ -137,6 +140,12 @@ class EpCache:
         """A provider refused a value as not its own."""
         self._count(rejected=1)
 
+    def take_errors(self) -> list[BaseException]:
+        """The failures since the last time."""
+        with self._lock:
+            errors, self.errors = self.errors, []
+        return errors
+
     def _check_size(self, key: str, size: int) -> None:
         if self.max_size is not None and size > self.max_size:
             raise InputError(f"the value of {key!r} has {size} bytes; at most {self.max_size} may pass")
@@ -148,11 +157,13 @@ class EpCache:
     def _failed(self, what: str, key: str, error: BaseException) -> None:
         self._count(**{f"{what}_errors": 1})
         with self._lock:
-            logged = len(self.errors) < _LOGGED
-            if logged:
+            self._failures += 1
+            logged = self._failures <= _LOGGED
+            if self.strict and len(self.errors) < _LOGGED:
                 self.errors.append(error)
         if logged:
-            _log.warning("EP cache: the %s of %r failed: %s: %s", what, key, type(error).__name__, error)
+            # As text: a log record may be kept, and an exception in it would keep the session and more.
+            _log.warning("EP cache: the %s of %r failed: %s", what, key, describe(error))
 
 
 def make_ep_cache(

@@ -22,11 +22,10 @@ class Session(_Session):
     def __init__(self, env: Any, model: Any, options: SessionOptions) -> None:
         self._ep_cache: EpCache | None = options.ep_cache
         self._ep_names = options.ep_names
-        before = len(self._ep_cache.errors) if self._ep_cache else 0
         super().__init__(env, model, options)
         if self._ep_cache is not None and self._ep_cache.strict:
             try:
-                self._check_strict(self._ep_cache, before)
+                self._check_strict(self._ep_cache)
             except BaseException:
                 self.close()
                 raise
@@ -41,7 +40,8 @@ class Session(_Session):
         """What went through the cache of the options that this session was made from; of all that share that cache."""
         return self._ep_cache.stats if self._ep_cache else EpCacheStats()
 
-    def _check_strict(self, cache: EpCache, before: int) -> None:
+    def _check_strict(self, cache: EpCache) -> None:
+        errors = cache.take_errors()
         wanted = CacheSupport.READ * cache.reads | CacheSupport.WRITE * cache.writes
         support = self.ep_cache_support()
         lacking = {name: wanted & ~flags for name, flags in support.items() if wanted & ~flags}
@@ -51,7 +51,6 @@ class Session(_Session):
                 f"the EP cache is strict, and {which or 'no execution provider was appended that could use it'}. "
                 "Set it without strict to run without, or for the directions that are supported only."
             )
-        errors = cache.errors[before:]
         if errors:
             raise EpCacheError(f"the EP cache is strict, and it failed: {errors[0]}") from errors[0]
 

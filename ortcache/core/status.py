@@ -16,12 +16,19 @@ _FALLBACK = "an exception that cannot be shown"
 _MOST = 1500  # bytes of a message; ORT cuts it at 2048, or in newer libraries 4096, what it puts around it included
 
 
+class _Thread(threading.local):
+    """How many calls into C this thread is in, one inside the other."""
+
+    depth = 0
+
+
 class Statuses:
     """OrtStatus of one loaded library.
 
     A Python callback that fails hands ORT a status and leaves the exception here; when the C call around it reports
     the failure, the exception becomes the OrtError's ``__cause__``. ORT may run the callback on a thread of its own
-    and wrap the text, so the two are matched by that text.
+    and wrap the text, so the two are matched by that text. What no report came for is forgotten when the outermost call
+    of its thread is over: an exception holds on to the frames it went through, and to all that they refer to.
     """
 
     def __init__(self, table: Any) -> None:
@@ -30,7 +37,26 @@ class Statuses:
         self._release = table.ReleaseStatus
         self._create = table.CreateStatus
         self._lock = threading.RLock()  # the collector may run a releaser, which fails, on the thread that holds it
-        self._pending: deque[tuple[str, BaseException]] = deque(maxlen=16)
+        self._pending: deque[tuple[str, BaseException, int]] = deque(maxlen=16)
+        self._thread = _Thread()
+
+    def call(self, function: Any, args: tuple[Any, ...]) -> Any:
+        """Call a C function that gives an OrtStatus; callbacks may come within."""
+        thread = self._thread
+        thread.depth += 1
+        try:
+            return function(*args)
+        finally:
+            thread.depth -= 1
+
+    def settle(self) -> None:
+        """A call is over, and its failure was raised if it had one."""
+        if self._pending and not self._thread.depth:
+            with self._lock:
+                me = threading.get_ident()
+                kept = [entry for entry in self._pending if entry[2] != me]
+                self._pending.clear()
+                self._pending.extend(kept)
 
     def error(self, status: Any, function: str) -> OrtError:
         """Take an OrtStatus that is not NULL: read it, release it, and give the exception to raise."""
@@ -52,14 +78,14 @@ class Statuses:
         data = shown.encode("utf-8", "replace").replace(b"\0", b"?")
         text = data[:_MOST].decode("utf-8", "ignore") + ("…" if len(data) > _MOST else "")  # as it comes back
         with self._lock:
-            self._pending.append((text, error))
+            self._pending.append((text, error, threading.get_ident()))
         status = self._create(code or int(raw.OrtErrorCode.ORT_FAIL), text.encode())
         return address(status)
 
     def _take(self, message: str) -> BaseException | None:
         with self._lock:
             # The longest: the text of one failure may be the beginning of another's. Of equal ones the newest.
-            found = [(len(text), i) for i, (text, _) in enumerate(self._pending) if text and text in message]
+            found = [(len(text), i) for i, (text, *_) in enumerate(self._pending) if text and text in message]
             if not found:
                 return None
             index = max(found)[1]

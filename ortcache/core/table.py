@@ -133,7 +133,7 @@ class Table:
     def _checked(self, name: str) -> Callable[..., Any]:
         function = getattr(self.raw, name)
         slot = bindings().slots(self.raw._struct)[name][1]
-        error = self._statuses.error
+        statuses = self._statuses
         convert = _converter(slot.returns)
         count = len(slot.params.split(", ")) if slot.params else 0
 
@@ -150,11 +150,13 @@ class Table:
             try:
                 if len(args) != count:
                     raise TypeError(f"{len(args)} arguments were given")
-                status = function(*args)
+                status = statuses.call(function, args)
             except (ctypes.ArgumentError, TypeError) as problem:
                 raise _refusal(slot, args, problem) from None
-            if status:
-                raise error(status, name)
+            failure = statuses.error(status, name) if status else None
+            statuses.settle()
+            if failure is not None:
+                raise failure
 
         # GetErrorMessage and the like take a status; what hands one out as its result is a report.
         reports = slot.returns == "OrtStatus*" and name != "CreateStatus"

@@ -35,7 +35,7 @@ class ApiBase:
         self.native: Native = host.native
         self._lock = threading.RLock()
         self._copies: dict[int, Any] = {}
-        self._keep: list[Any] = []
+        self._keep: list[Any] = []  # function pointers that the tables hold the addresses of
         make = bindings().stdcall
         real = ctypes.cast(self.native.base, ctypes.POINTER(ctypes.c_void_p))
         self._real_get_api = make(ctypes.c_void_p, ctypes.c_uint32)(real[0])
@@ -90,11 +90,13 @@ class ApiBase:
     def _named(self) -> dict[bytes, int | None]:
         """Each function under its own name, and with its table's before it as upstream writes experimental ones."""
         host = self.host
+        report = report_pointer(host)
+        self._keep.append(report)
         named = {
             "OrtApi_SessionOptionsSetEpCacheDataFuncs": host.set_functions,
             "OrtApi_SessionGetEpCacheDataCallbackSupport": host.get_support,
             "OrtEpApi_SessionOptionsGetEpCacheDataFuncs": host.get_functions,
-            REPORT_NAME: report_pointer(host),
+            REPORT_NAME: report,
         }
         addresses = {name.encode(): address(pointer) for name, pointer in named.items()}
         return {**addresses, **{name.partition(b"_")[2]: value for name, value in addresses.items()}}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import pickle
 import threading
+import weakref
 
 import pytest
 
@@ -161,3 +163,28 @@ def test_an_error_without_a_text_is_not_taken_for_the_cause_of_another(rt: oc.Ru
     silent = rt.native.statuses.from_exception(oc.OrtError(1, "", "F"))
     rt.api.ReleaseStatus(_pointer(silent))
     assert rt.native.statuses.error(rt.api.CreateStatus(1, b"something else"), "F").__cause__ is None
+
+
+def test_what_no_report_came_for_is_forgotten_when_the_outermost_call_is_over(rt: oc.Runtime) -> None:
+    class Kept(Exception):
+        """Exceptions hold on to frames, and these to all that they refer to."""
+
+    statuses = rt.native.statuses
+    raised: list[weakref.ref[Kept]] = []
+
+    def fail() -> None:
+        error = Kept("swallowed by whoever called")
+        raised.append(weakref.ref(error))
+        rt.api.ReleaseStatus(_pointer(statuses.from_exception(error)))
+
+    def outer() -> None:
+        fail()
+        statuses.call(lambda: None, ())  # a call from within a callback is not the outermost
+        statuses.settle()
+        gc.collect()
+        assert raised[0]() is not None
+
+    statuses.call(outer, ())
+    statuses.settle()
+    gc.collect()
+    assert raised[0]() is None
