@@ -6,10 +6,12 @@ Exit codes: 0 all is well, 1 a finding (stale output, a break), 2 bad usage or i
 from __future__ import annotations
 
 import argparse
+import contextlib
+import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .errors import GenError
 
@@ -30,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         args = _parser(arguments[:1]).parse_args(arguments)
-        code = int(args.run(args))
+        with _no_collection():
+            code = int(args.run(args))
         sys.stdout.flush()
         return code
     except GenError as error:
@@ -62,6 +65,18 @@ def _parser(chosen: Sequence[str]) -> argparse.ArgumentParser:
             stage.add_arguments(command)
             command.set_defaults(run=stage.run)
     return parser
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """A command makes many objects, and hardly one becomes garbage: looking for some takes a quarter of its time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _failed(message: str, code: int = 2) -> int:

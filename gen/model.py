@@ -7,8 +7,8 @@ parsed, so that a type is always a base name with qualifiers, pointers and dimen
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from .errors import Coord, GenError
 
@@ -176,6 +176,14 @@ class Header:
     skipped: dict[str, str] = field(default_factory=dict)  # macros that are no constants, with the reason
     sources: dict[str, str] = field(default_factory=dict)  # file name -> sha256
     release: str = ""
+
+    def copy(self) -> Header:
+        """A copy to add declarations and members to; what is in it already is shared and must not be changed."""
+        tables: dict[str, Any] = {
+            name: value.copy() for name, value in vars(self).items() if isinstance(value, (dict, list))
+        }
+        records = {name: replace(record, members=record.members.copy()) for name, record in self.records.items()}
+        return replace(self, **(tables | {"records": records}))
 
     @property
     def api_version(self) -> int:

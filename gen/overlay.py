@@ -8,7 +8,6 @@ declaration like any other. Whatever the snapshot declares itself steps aside.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,7 +49,7 @@ def apply(base: Header, overlay: Overlay) -> tuple[Header, list[str]]:
         OverlayError: the headers hold the same name with another signature or index, or the overlay's indices do
             not continue the headers' table.
     """
-    laying = _Laying(copy.deepcopy(base), overlay)
+    laying = _Laying(base.copy(), overlay)
     laying.declarations(parse(overlay.source, _without_redeclared(base, overlay)))
     return laying.header, laying.notes
 
