@@ -1,12 +1,14 @@
+from . import ep as ep
 from . import raw as raw
+from . import stores as stores
 from .api.device import EpDevice as EpDevice
-from .api.options import SessionOptions as SessionOptions
 from .api.run_options import RunOptions as RunOptions
-from .api.runtime import Runtime as Runtime
-from .api.runtime import load as load
-from .api.session import Session as Session
 from .api.value import Value as Value
+from .epcache import CacheCallbacks as CacheCallbacks
+from .epcache import EpCacheStats as EpCacheStats
 from .errors import ClosedError as ClosedError
+from .errors import EpCacheError as EpCacheError
+from .errors import HostError as HostError
 from .errors import InputError as InputError
 from .errors import LibraryError as LibraryError
 from .errors import LibraryNotFoundError as LibraryNotFoundError
@@ -16,5 +18,12 @@ from .errors import OrtcacheError as OrtcacheError
 from .errors import OrtError as OrtError
 from .errors import ProposedFunctionError as ProposedFunctionError
 from .errors import UnsupportedFunctionError as UnsupportedFunctionError
+from .options import SessionOptions as SessionOptions
+from .runtime import Runtime as Runtime
+from .runtime import load as load
+from .session import Session as Session
+from .stores.directory import DirectoryStore as DirectoryStore
+from .stores.memory import MemoryStore as MemoryStore
+from .support import CacheSupport as CacheSupport
 
 __version__: str

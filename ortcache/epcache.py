@@ -18,7 +18,7 @@ from .errors import InputError
 from .stores.keys import check_key
 from .stores.protocol import Buffer
 
-__all__ = ["DISABLE", "EpCache", "EpCacheStats", "caches_disabled", "make_ep_cache"]
+__all__ = ["DISABLE", "CacheCallbacks", "EpCacheStats", "caches_disabled", "make_callbacks"]
 
 #: Set to 1, it turns every cache off.
 DISABLE = "ORTCACHE_DISABLE"
@@ -31,7 +31,7 @@ _LOGGED = 5
 
 @dataclass(frozen=True)
 class EpCacheStats:
-    """What went through the callbacks of one `EpCache`.
+    """What went through the callbacks of one `CacheCallbacks`.
 
     Attributes:
         hits: reads that gave a value.
@@ -62,7 +62,7 @@ class EpCacheStats:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-class EpCache:
+class CacheCallbacks:
     """Two functions, with keys checked, sizes limited, and outcomes counted.
 
     Args:
@@ -166,15 +166,15 @@ class EpCache:
             _log.warning("EP cache: the %s of %r failed: %s", what, key, describe(error))
 
 
-def make_ep_cache(
+def make_callbacks(
     cache: Any = None,
     *,
     read: Callable[[str], Buffer | None] | None = None,
     write: Callable[[str, memoryview], object] | None = None,
     strict: bool = False,
     max_size: int | None = None,
-) -> EpCache | None:
-    """An `EpCache` from what a user gives.
+) -> CacheCallbacks | None:
+    """An `CacheCallbacks` from what a user gives.
 
     Args:
         cache: a store (an object with ``get`` and ``put``), or a mapping of key to bytes.
@@ -196,7 +196,7 @@ def make_ep_cache(
             raise TypeError(f"{name} must be a function, not {type(function).__name__}")
     if read is None and write is None:
         return None
-    return EpCache(read, write, strict=strict, max_size=max_size)
+    return CacheCallbacks(read, write, strict=strict, max_size=max_size)
 
 
 def caches_disabled() -> bool:

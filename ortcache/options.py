@@ -10,7 +10,7 @@ from .api.options import SessionOptions as _SessionOptions
 from .backend import set_functions
 from .core.callbacks import Token
 from .core.named_buffers import NamedBuffers, read_pointer, write_pointer
-from .epcache import DISABLE, EpCache, caches_disabled, make_ep_cache
+from .epcache import DISABLE, CacheCallbacks, caches_disabled, make_callbacks
 from .stores.protocol import Buffer
 
 __all__ = ["SessionOptions"]
@@ -24,12 +24,12 @@ class SessionOptions(_SessionOptions):
     """
 
     def _start(self, env: Any, pointer: Any, other: _SessionOptions | None = None) -> None:
-        self._ep_cache: EpCache | None = getattr(other, "_ep_cache", None)
+        self._ep_cache: CacheCallbacks | None = getattr(other, "_ep_cache", None)
         self._ep_cache_token: Token | None = getattr(other, "_ep_cache_token", None)
         super()._start(env, pointer, other)
 
     @property
-    def ep_cache(self) -> EpCache | None:
+    def ep_cache(self) -> CacheCallbacks | None:
         """What answers for the execution providers' cache; None where nothing is set. Assigning is `set_ep_cache`."""
         return self._ep_cache
 
@@ -52,7 +52,7 @@ class SessionOptions(_SessionOptions):
         before do not see it. ``ORTCACHE_DISABLE=1`` in the environment makes this do nothing.
 
         Args:
-            cache: a store (an object with ``get`` and ``put``), a mapping of key to bytes, or an `EpCache`.
+            cache: a store (an object with ``get`` and ``put``), a mapping of key to bytes, or an `CacheCallbacks`.
             read: a function instead: gets a key, gives bytes, or None for a miss.
             write: a function instead: gets a key and a memoryview, which is valid during the call only.
             strict: refuse to make a session whose execution providers cannot honour what is set here, and raise what
@@ -63,10 +63,10 @@ class SessionOptions(_SessionOptions):
             TypeError: it is none of these.
             HostError: this ONNX Runtime has no such callbacks, and is too old for the host.
         """
-        if isinstance(cache, EpCache):
-            chosen: EpCache | None = cache
+        if isinstance(cache, CacheCallbacks):
+            chosen: CacheCallbacks | None = cache
         else:
-            chosen = make_ep_cache(cache, read=read, write=write, strict=strict, max_size=max_size)
+            chosen = make_callbacks(cache, read=read, write=write, strict=strict, max_size=max_size)
         if chosen is not None and caches_disabled():
             _log.info("EP cache: %s is set, so none is used", DISABLE)
             chosen = None

@@ -6,7 +6,7 @@ from typing import Any
 
 from .api.session import Session as _Session
 from .backend import backend_of, read_support
-from .epcache import EpCache, EpCacheStats
+from .epcache import CacheCallbacks, EpCacheStats
 from .errors import EpCacheError
 from .options import SessionOptions
 from .support import CacheSupport
@@ -20,7 +20,7 @@ class Session(_Session):
     """
 
     def __init__(self, env: Any, model: Any, options: SessionOptions) -> None:
-        self._ep_cache: EpCache | None = options.ep_cache
+        self._ep_cache: CacheCallbacks | None = options.ep_cache
         self._ep_names = options.ep_names
         super().__init__(env, model, options)
         if self._ep_cache is not None and self._ep_cache.strict:
@@ -40,7 +40,7 @@ class Session(_Session):
         """What went through the cache of the options that this session was made from; of all that share that cache."""
         return self._ep_cache.stats if self._ep_cache else EpCacheStats()
 
-    def _check_strict(self, cache: EpCache) -> None:
+    def _check_strict(self, cache: CacheCallbacks) -> None:
         errors = cache.take_errors()
         wanted = CacheSupport.READ * cache.reads | CacheSupport.WRITE * cache.writes
         support = self.ep_cache_support()

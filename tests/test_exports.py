@@ -15,12 +15,19 @@ import ortcache
 from .support.oracles import ROOT
 
 PUBLIC = [
+    "CacheCallbacks",
+    "CacheSupport",
     "ClosedError",
+    "DirectoryStore",
+    "EpCacheError",
+    "EpCacheStats",
     "EpDevice",
+    "HostError",
     "InputError",
     "LibraryError",
     "LibraryNotFoundError",
     "LibraryVersionError",
+    "MemoryStore",
     "NotOnnxRuntimeError",
     "OrtError",
     "OrtcacheError",
@@ -32,8 +39,10 @@ PUBLIC = [
     "UnsupportedFunctionError",
     "Value",
     "__version__",
+    "ep",
     "load",
     "raw",
+    "stores",
 ]
 
 
