@@ -56,7 +56,11 @@ class Session(Handle):
     ) -> None:
         self.native = native = env.native
         kept = options.keep_for_session()
-        pointer, keep = create_session(env, model, options)
+        try:
+            pointer, keep = create_session(env, model, options)
+        except BaseException:
+            del kept  # the exception leads to this frame: whoever holds it must not keep the devices in use
+            raise
         release = native.api.raw.ReleaseSession
         try:
             self.inputs = read_infos(native, pointer, "Input")
