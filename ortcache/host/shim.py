@@ -69,9 +69,10 @@ def _unique_path(file: int) -> str:
     """The descriptor's path, spelt as no shim's before: the loader takes a library by a name that it knows for the one
     that it has, descriptors are used again, and not every library that was closed is unloaded."""
     number = next(_numbers)
-    # Neither "/" nor "./" more leads elsewhere, so the number is written in them, bit by bit.
-    spelling = "".join("./" if number >> place & 1 else "/" for place in range(number.bit_length()))
-    return f"/proc/self/fd/{spelling}{file}"
+    # Going into a folder and out again leads nowhere else, so the number is written in folders, bit by bit. (Dots and
+    # slashes would do for the loader, but pathlib drops them.)
+    spelling = "".join("fd/../" if number >> place & 1 else "task/../" for place in range(number.bit_length()))
+    return f"/proc/self/{spelling}fd/{file}"
 
 
 def _memory_file(image: bytes) -> int | None:
