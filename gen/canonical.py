@@ -53,7 +53,8 @@ class Theirs:
             id(kind): name for name, kind in self.typedefs.items() if getattr(kind, "anonymous", False)
         }
         for struct in descriptions.structs:
-            self.name_members(struct.ctype)
+            if not struct.ctype.anonymous or id(struct.ctype) in self.names:
+                self.name_members(struct.ctype)
 
     def name_members(self, struct: Any) -> None:
         for index, (name, kind) in enumerate(struct.members or ()):

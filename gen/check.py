@@ -10,9 +10,10 @@ from pathlib import Path
 
 from . import oracle_ctypesgen, oracle_library, oracle_probe, snapshot
 from .build import lay, newest_snapshot
+from .emit import emit
 from .errors import GenError
 from .fetch import held
-from .fresh import changes, stale_modules
+from .fresh import changes
 from .importer import import_headers, load_snapshots
 from .model import Header
 from .origins import from_folder
@@ -49,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    stale = stale_modules(newest_snapshot(ABI), OVERLAYS, RAW)
+    laid, _ = lay(newest_snapshot(ABI), OVERLAYS)
+    stale = changes(emit(laid, [path.name for path in OVERLAYS]), RAW)
     reports: list[Report] = []
     sets = [_header_set(name) for name in args.headers] if args.headers is not None else list(_fetched())
     for found in sets:
@@ -59,7 +61,6 @@ def run(args: argparse.Namespace) -> int:
         reports.append(oracle_library.compare(found.header, found.name, args.library))
     if not sets:
         reports += [Report(oracle, "headers", why_not=_NO_HEADERS) for oracle in ORACLES[:2]]
-    laid, _ = lay(newest_snapshot(ABI), OVERLAYS)
     reports.append(oracle_library.compare(laid, shown(RAW), args.library))
     return _tell(stale, reports, args)
 

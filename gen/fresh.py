@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from .build import build
-
-__all__ = ["changes", "stale_modules"]
-
-
-def stale_modules(snapshot: Path, overlays: Sequence[Path], folder: Path) -> dict[str, str]:
-    """The generated modules that differ from the folder's: name to unified diff."""
-    return changes(build(snapshot, overlays), folder)
+__all__ = ["changes"]
 
 
 def changes(files: Mapping[str, str], folder: Path) -> dict[str, str]:

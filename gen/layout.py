@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from .errors import Coord, UnsupportedConstruct
 from .model import CType, Member, Record
 
@@ -23,41 +25,40 @@ _NEIGHBOURS = {
 }  # fmt: skip
 
 
-def check_bitfields(record: Record) -> None:
+def check_bitfields(record: Record, words: Container[str]) -> None:
     """Refuse a struct whose bit-fields compilers would place differently.
+
+    Args:
+        words: names of enums and callbacks, which are as wide as int, or wider.
 
     A run of bit-fields of one width starts on a unit of that type wherever what stands before it, and what stands
     after, is at least as wide: then no compiler packs a neighbour into the unit's spare bits.
     """
-    if not any(member.bits is not None for member in record.members):
-        return
     if record.pack is not None or record.kind == "union":
         what = "packed struct" if record.kind == "struct" else "union"
         raise UnsupportedConstruct(_where(record), f"bit-field in {what} {record.name}", "ctypes misplaces it")
     neighbours = [None, *record.members, None]
     for i, member in enumerate(record.members):
         if member.bits is not None:
-            _check(record, member, (neighbours[i], neighbours[i + 2]))
+            _check(record, member, [other for other in (neighbours[i], neighbours[i + 2]) if other], words)
 
 
-def _check(record: Record, member: Member, neighbours: tuple[Member | None, Member | None]) -> None:
+def _check(record: Record, member: Member, neighbours: list[Member], words: Container[str]) -> None:
     coord = member.coord or _where(record)
     what = f"bit-field {record.name}.{member.name}"
     width = _BITS.get(str(member.type).removeprefix("const "))
     if width is None or member.bits is None or not 0 < member.bits <= width:
         raise UnsupportedConstruct(coord, what, f"{member.bits} bits of {member.type} are not the same everywhere")
     for neighbour in neighbours:
-        if neighbour is None:
-            continue
-        fits = _width(neighbour) == width if neighbour.bits is not None else _width(neighbour) >= width
-        if not fits:
+        beside = _width(neighbour, words)
+        if beside < width or (neighbour.bits is not None and beside != width):
             why = f"compilers differ on where it goes beside {neighbour.name} ({neighbour.type})"
             raise UnsupportedConstruct(coord, what, why)
 
 
-def _width(member: Member) -> int:
+def _width(member: Member, words: Container[str]) -> int:
     """The least alignment of a member, in bits; 0 where it is not known."""
-    if not isinstance(member.type, CType) or member.type.pointers:
+    if not isinstance(member.type, CType) or member.type.pointers or member.type.base in words:
         return 32
     return _NEIGHBOURS.get(member.type.base, 0)
 

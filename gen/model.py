@@ -58,7 +58,7 @@ class CType:
     @classmethod
     def parse(cls, text: str) -> CType:
         match = _TYPE.fullmatch(text)
-        if match is None:
+        if match is None or (" " in match["base"] and match["base"] not in SCALARS):
             raise GenError(f"not a type as snapshots write it: {text!r}")
         stars = re.findall(r"\*( const)?", match["ptr"])
         return cls(

@@ -200,7 +200,8 @@ class _Normaliser:
         elif _is_name(following) and (after == "(" or (before, after) == ("(", ")")):
             self.stdcall.add((following, self.tokens[self.at].coord))
         else:
-            raise UnsupportedConstruct(at.coord, f"{at.text} before {following!r}", "what it applies to is not clear")
+            word = at.text if at.text in CONVENTIONS else f"{at.text}({name})"
+            raise UnsupportedConstruct(at.coord, f"{word} before {following!r}", "what it applies to is not clear")
 
 
 def _is_name(text: str) -> bool:

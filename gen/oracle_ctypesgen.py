@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ def compare(header: Header, headers: list[Path], subject: str) -> Report:
 
 
 def _parse(headers: list[Path], report: Report) -> Any:
-    from ctypesgen import messages, options, parser
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it opens files at its import and does not close them
+        from ctypesgen import messages, options, parser
 
     chosen = options.get_default_options()
     chosen.cpp = f'"{sys.executable}" -P "{_CPP}"'  # -P: the folder of the script is no place to import from

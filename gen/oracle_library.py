@@ -39,6 +39,9 @@ def find_library() -> Path | None:
 def compare(header: Header, subject: str, library: Path | None = None) -> Report:
     """Look into the tables of a library at the version that both sides know."""
     report = Report("library", subject)
+    if not {"OrtApiBase", "OrtApi"} <= header.records.keys():
+        report.why_not = "the headers declare no OrtApiBase with an OrtApi"
+        return report
     path = library or find_library()
     if path is None:
         report.why_not = "no onnxruntime wheel with a shared library is installed"

@@ -158,6 +158,8 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     def include(self, tokens: list[PPToken], original_line: list[PPToken]) -> Iterator[PPToken]:
         if self.include_depth > 100:
             raise GenError(f"{self.where()}: headers include one another without an end")
+        if tokens and tokens[0].type == "CPP_STRING" and not self.temp_path:  # pcpp would look in the current folder
+            self.on_include_not_found(False, False, "", tokens[0].value[1:-1])
         if not tokens or tokens[0].value != "<":
             return super().include(tokens, original_line)  # type: ignore[no-any-return]
         name = "".join(token.value for token in tokens[1:]).partition(">")[0]

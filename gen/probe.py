@@ -18,6 +18,7 @@ _HEAD = r"""#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 static void number(const char* key, long long value) { printf("%s\t%lld\n", key, value); }
 static void real(const char* key, double value) { printf("%s\t%.17g\n", key, value); }
 static void truth(const char* key, int value) { printf("%s\t%s\n", key, value ? "yes" : "no"); }
@@ -66,8 +67,7 @@ class Probe:
         self.answers[key] = answers
 
     def number(self, key: str, expression: str, answer: int) -> None:
-        answer = ctypes.c_longlong(answer).value  # as the program prints it
-        self.ask(key, f'number("{key}", (long long)({expression}));', str(answer))
+        self.ask(key, f'number("{key}", (long long)({expression}));', str(_as_printed(answer)))
 
     # Layout.
 
@@ -109,7 +109,7 @@ class Probe:
             f'bytes("bits {where}", &v, sizeof v); number("value {where}", v.{member.name}); }}'
         )
         self.ask(f"bits {where}", line, bytes(value).hex())
-        self.answers[f"value {where}"] = (str(getattr(value, member.name)),)
+        self.answers[f"value {where}"] = (str(_as_printed(getattr(value, member.name))),)
 
     # Values.
 
@@ -145,6 +145,10 @@ class Probe:
         value = value.partition("\0")[0]
         forms = {value.encode(encoding).hex() for encoding in ("utf-8", "utf-16-le", "utf-32-le")}
         self.ask(name, f'text("{name}", {name}, sizeof(({name})[0]));', *sorted(forms))
+
+
+def _as_printed(number: int) -> int:
+    return ctypes.c_longlong(number).value
 
 
 def _reached(header: Header, record: Record) -> Iterator[Member]:

@@ -66,7 +66,9 @@ class Records:
         if not record.members:
             raise UnsupportedConstruct(coord, f"{record.kind} {name}", "an empty record has no size in standard C")
         self.check_names(record, coord)
-        check_bitfields(record)
+        if any(member.bits is not None for member in record.members):
+            header, base = self.scope.header, self.scope.base
+            check_bitfields(record, {*header.enums, *header.callbacks, *base.enums, *base.callbacks})
         return CType(name)
 
     def member(self, record: Record, node: c_ast.Decl, taken: set[str | None]) -> None:

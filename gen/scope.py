@@ -41,7 +41,9 @@ class Scope:
     def claim(self, name: str, kind: str, coord: Coord) -> None:
         """Take a name. C keeps tags apart from the rest; here, as in Python, a name is one thing."""
         if self._kinds.setdefault(name, kind) != kind:
-            raise UnsupportedConstruct(coord, f"{kind} {name}", f"{name} is the name of a {self._kinds[name]} as well")
+            raise UnsupportedConstruct(
+                coord, f"{kind} {name}", f"it is the name of another {self._kinds[name]} as well"
+            )
 
     # Records, enums and constants.
 
@@ -148,10 +150,12 @@ class Scope:
     def check_complete(self, kind: CType, coord: Coord) -> None:
         """A member by value needs a size, now."""
         name = kind.base
-        sized = (name in SCALARS and name != "void") or name in self.header.enums or name in self.header.callbacks
-        sized |= name in self.header.records and name not in self.open
-        sized |= self.base.knows(name) and name not in self.base.handles
-        if not kind.pointers and not sized:
+        sized = (name in SCALARS and name != "void") or any(
+            name in part
+            for header in (self.header, self.base)
+            for part in (header.records, header.enums, header.callbacks)
+        )
+        if not kind.pointers and (not sized or name in self.open):
             raise UnsupportedConstruct(coord, f"member of type {kind}", "that type has no size here")
 
     def pass_by_value(self, kind: CType, what: str, coord: Coord) -> None:

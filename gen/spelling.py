@@ -12,6 +12,9 @@ from .syntax import syntax_tree
 
 __all__ = ["Spelling"]
 
+#: Names of the model that C spells otherwise where the probe runs.
+_HERE = {"ORTCHAR_T": "char", "bool": "_Bool"}
+
 
 class Spelling:
     """Spells types for GCC and Clang.
@@ -41,8 +44,8 @@ class Spelling:
         callback = self.header.callbacks.get(kind.base)
         if callback is not None:
             text = self._function(callback.type)
-        elif kind.base == "ORTCHAR_T":
-            text = "char"
+        elif kind.base in _HERE:
+            text = _HERE[kind.base]
         else:
             text = kind.base if kind.base in SCALARS else self.names.get(kind.base)
         if text is None:
