@@ -45,6 +45,8 @@ class Computation:
             raise TypeError(f"compile must give a kernel for {name}: something with a method compute, not {what}")
         self._states: dict[int, Any] = {}
         self._numbers = itertools.count(1)  # 0 would be NULL
+        # Made now: of a failure when ORT asks for it, ORT does not say what it was.
+        self._ready = [self._new_state()]
         self._table = VTable(native, "OrtNodeComputeInfo", self, _FUNCTIONS)
 
     @property
@@ -55,15 +57,14 @@ class Computation:
     def close(self) -> None:
         """ORT has released it."""
         self._table.close()
-        for number in list(self._states):
-            self.release_state(number)
+        for state in [*self._states.values(), *self._ready]:
+            self._let_go(state)
 
     # The functions of OrtNodeComputeInfo.
 
     def create_state(self, _context: Any, out: Any) -> None:
-        state = self._create() if self._create is not None else None
         number = next(self._numbers)
-        self._states[number] = state
+        self._states[number] = self._ready.pop() if self._ready else self._new_state()
         out[0] = number
 
     def compute(self, number: int | None, kernel_context: Any) -> None:
@@ -87,7 +88,13 @@ class Computation:
 
     def release_state(self, number: int | None) -> None:
         self._quiet()
-        state = self._states.pop(number or 0, None)
+        if number in self._states:
+            self._let_go(self._states.pop(number))
+
+    def _new_state(self) -> Any:
+        return self._create() if self._create is not None else None
+
+    def _let_go(self, state: Any) -> None:
         if self._release is None:
             return
         try:

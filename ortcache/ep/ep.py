@@ -80,8 +80,8 @@ class Ep:
         """Make the kernel for nodes that were chosen together.
 
         Args:
-            graph: those nodes as a graph of their own.
-            node: what stands for them in the model from now on: its inputs and outputs are the kernel's.
+            graph: those nodes as a graph of their own: its inputs and outputs are the kernel's, in their order.
+            node: what stands for them in the model from now on.
         """
         raise NotImplementedError(f"{type(self).__name__} must define compile")
 

@@ -68,13 +68,10 @@ class MulEp(Ep):
         (mul,) = graph.nodes
         element = mul.outputs[0].element if mul.outputs[0] else None
         assert element is not None
-        given = [value.name for value in node.inputs if value is not None]
-        # What is no input of the node that stands for this one is a constant, and comes with the plan.
-        sources = [given.index(v.name) if v is not None and v.name in given else None for v in mul.inputs]
-        constants = [
-            v.initializer() if v is not None and source is None else None
-            for v, source in zip(mul.inputs, sources, strict=True)
-        ]
+        operands = [value for value in mul.inputs if value is not None]
+        # What is no input of the kernel is a constant, and comes with the plan.
+        sources = [graph.inputs.index(value) if value in graph.inputs else None for value in operands]
+        constants = [None if value in graph.inputs else value.initializer() for value in operands]
         native = self.context.native
         spec = spec_of(mul, element, constants, native.version, (self.name, self.version))
         return MulKernel(spec, self._plan(spec), sources)

@@ -1,0 +1,39 @@
+"""A runtime that the host stands behind, for all tests of execution providers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ortcache.ep import instances
+from ortcache.ep.vtable import targets
+from ortcache.host.shim import check_platform
+from ortcache.errors import HostError
+from ortcache.runtime import Runtime, load
+
+from ..support.oracles import need
+
+
+@pytest.fixture(scope="session")
+def rt(library: Path) -> Iterator[Runtime]:
+    need("linux", _covered())
+    with load(library) as runtime:
+        yield runtime
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """Each test leaves no execution provider, kernel or factory behind."""
+    yield
+    assert instances() == []
+    assert [targets(struct) for struct in ("OrtEp", "OrtNodeComputeInfo", "OrtEpFactory")] == [[], [], []]
+
+
+def _covered() -> bool:
+    try:
+        check_platform()
+    except HostError:
+        return False
+    return True
