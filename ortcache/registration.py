@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from .api.device import EpDevice, register_ep_library, unregister_ep_library
+from .api.device import EpDevice, plugin_file, register_ep_library, unregister_ep_library
 from .api.env import Environment
 from .backend import backend_of
 from .core.native import Native
@@ -40,9 +39,7 @@ def register_compiled(env: Environment, name: str, path: str | os.PathLike[Any])
     native = env.native
     if is_native(native) or backend_of(native) is None or not _platform_covered():
         return register_ep_library(env, name, path)
-    file = Path(os.fsdecode(path))
-    if not file.is_file():
-        raise InputError(f"there is no plugin library {file}")
+    file = plugin_file(native, path)
     try:
         library = compiled_plugin(file, api_base)
     except OSError as error:

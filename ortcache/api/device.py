@@ -31,6 +31,7 @@ __all__ = [
     "HardwareDevice",
     "devices_at",
     "ep_devices",
+    "plugin_file",
     "register_ep_library",
     "unregister_ep_library",
 ]
@@ -100,7 +101,7 @@ class EpDevice(Handle):
 
 
 class DeviceUse:
-    """Says that devices are in use, as long as it is there.
+    """Says that devices are in use, until it is closed or nobody holds it any more.
 
     Raises:
         ClosedError: one of them is gone.
@@ -108,11 +109,15 @@ class DeviceUse:
 
     def __init__(self, devices: Iterable[EpDevice]) -> None:
         entered: list[EpDevice] = []
-        # Not at exit: a session that goes on then must not lose its library.
-        weakref.finalize(self, _leave, entered).atexit = False
-        for device in devices:
-            device._enter()
-            entered.append(device)
+        self.close = weakref.finalize(self, _leave, entered)
+        self.close.atexit = False  # a session that goes on then must not lose its library
+        try:
+            for device in devices:
+                device._enter()
+                entered.append(device)
+        except ClosedError:
+            self.close()
+            raise
 
 
 @dataclass
@@ -157,7 +162,7 @@ def register_ep_library(env: Environment, name: str, path: str | os.PathLike[Any
             f"plugin execution providers need ONNX Runtime 1.{_PLUGINS_SINCE} or later; {env.native.description} would "
             f"misread what today's are made of. Install onnxruntime>=1.{_PLUGINS_SINCE}."
         )
-    file = path_argument(_library_file(env.native, path))
+    file = path_argument(plugin_file(env.native, path))
     with _lock:
         before = set(_current(env))
         env.native.api.RegisterExecutionProviderLibrary(env, key, file)
@@ -230,8 +235,12 @@ def _hardware(native: Native, device: Any) -> HardwareDevice:
     )
 
 
-def _library_file(native: Native, path: str | os.PathLike[Any]) -> Path:
-    """ORT takes a relative path from its own folder, silently; here the working directory comes first."""
+def plugin_file(native: Native, path: str | os.PathLike[Any]) -> Path:
+    """A plugin library's absolute path. A relative one is looked for here first; ORT looks beside its own library only.
+
+    Raises:
+        InputError: there is no such file, or it is truncated.
+    """
     file = Path(os.fsdecode(path_argument(path, "library path")))
     places = [file.absolute()]
     if not file.is_absolute() and native.choice:

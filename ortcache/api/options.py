@@ -68,12 +68,16 @@ class SessionOptions(ScalarSettings, ModelSettings):
     def _enter(self) -> Any:
         """As for every handle; and the devices of these options stay too. ClosedError where one is gone."""
         use = DeviceUse(self._session_devices())
-        pointer = super()._enter()
+        try:
+            pointer = super()._enter()
+        except BaseException:
+            use.close()  # the exception leads to this frame, and so keeps the use
+            raise
         self._uses.append(use)
         return pointer
 
     def _leave(self) -> None:
-        self._uses.pop()
+        self._uses.pop().close()
         super()._leave()
 
     def keep_for_session(self) -> tuple[Any, ...]:
@@ -172,11 +176,13 @@ class SessionOptions(ScalarSettings, ModelSettings):
         if not chosen:
             raise InputError("there is no device to append: see Runtime.ep_devices()")
         use = DeviceUse(chosen)
-        array = pointers(raw.OrtEpDevice, [device._pointer for device in chosen])
-        arguments = key_values(options, f"option of {chosen[0].ep_name}")
-        self._call("SessionOptionsAppendExecutionProvider_V2", self._env, array, len(chosen), *arguments)
-        self._devices += chosen
-        del use
+        try:
+            array = pointers(raw.OrtEpDevice, [device._pointer for device in chosen])
+            arguments = key_values(options, f"option of {chosen[0].ep_name}")
+            self._call("SessionOptionsAppendExecutionProvider_V2", self._env, array, len(chosen), *arguments)
+            self._devices += chosen
+        finally:
+            use.close()
 
     def set_provider_selection_policy(self, policy: int | str) -> None:
         """Let ORT select the devices: an OrtExecutionProviderDevicePolicy, its number or name, as "prefer_gpu"."""
