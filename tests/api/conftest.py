@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ortcache.api.runtime import Runtime, load
+
 from ..support.plugin import build_plugin
+
+
+@pytest.fixture(scope="session")
+def rt(library: Path) -> Iterator[Runtime]:
+    """ONNX Runtime, loaded once: the wrappers alone, without what stands on them."""
+    with load(library) as runtime:
+        yield runtime
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import onnx
 import pytest
 
 import ortcache as oc
+from ortcache.api.runtime import load
 from ortcache import raw
 from ortcache.api.initializer_location import Location
 
@@ -211,10 +212,10 @@ def test_an_output_that_cannot_be_written_is_an_error(rt: oc.Runtime, mul_model:
 
 
 def test_a_library_without_compilation_names_both_versions(rt: oc.Runtime, mul_model: Path) -> None:
-    old = oc.load(rt.library, api_version=20)
+    old = load(rt.library, api_version=20)
     with pytest.raises(oc.UnsupportedFunctionError, match=r"since ONNX Runtime 1\.22; .*API version 20"):
         old.compile_model(mul_model)
-    newer = oc.load(rt.library, api_version=22)
+    newer = load(rt.library, api_version=22)
     assert newer.compile_model(mul_model)
     with pytest.raises(oc.UnsupportedFunctionError, match=r"SetFlags is there since ONNX Runtime 1\.23; "):
         newer.compile_model(mul_model, flags=1)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ortcache as oc
+from ortcache.api.runtime import load
 from ortcache import raw
 from ortcache.api.scalars import ENTRY_SETTINGS
 
@@ -54,7 +55,7 @@ def test_replacing_an_entry_before_anything_else_was_made_does_not_end_the_proce
 
 
 def test_where_c_lists_no_entries_those_set_here_are_listed(rt: oc.Runtime) -> None:
-    options = oc.load(rt.library, api_version=20).session_options(config={"a": 1, "b": 2})
+    options = load(rt.library, api_version=20).session_options(config={"a": 1, "b": 2})
     assert dict(options.clone().config) == {"a": "1", "b": "2"}
 
 

@@ -9,20 +9,21 @@ from typing import Any
 import pytest
 
 import ortcache as oc
+from ortcache.api.runtime import load
 from ortcache.api.env import Environment
 
 from ..support.process import run_python
 
 
 def test_the_environment_is_made_on_first_use_and_once(library: Path) -> None:
-    rt = oc.load(library)
+    rt = load(library)
     assert rt._env is None
     assert rt.env is rt.env and not rt.env.closed
     rt.close()
 
 
 def test_closing_a_runtime_closes_its_environment_and_no_other(rt: oc.Runtime, mul_model: Path, x: Any) -> None:
-    other = oc.load(rt.library)
+    other = load(rt.library)
     session = other.session(mul_model)
     other.close()
     other.close()
@@ -35,7 +36,7 @@ def test_closing_a_runtime_closes_its_environment_and_no_other(rt: oc.Runtime, m
 
 
 def test_a_runtime_that_never_made_an_environment_can_be_closed(library: Path) -> None:
-    with oc.load(library) as rt:
+    with load(library) as rt:
         pass
     assert rt._env is None
 
@@ -64,7 +65,7 @@ def test_a_log_level_that_is_none_is_refused(rt: oc.Runtime, level: Any, error: 
     with pytest.raises(error, match="level"):
         Environment(rt.native, level=level)
     with pytest.raises(error, match="level"):
-        oc.load(rt.library, log_level=level)
+        load(rt.library, log_level=level)
 
 
 @pytest.mark.parametrize(("name", "error"), [("a\0b", oc.InputError), (5, TypeError)])
@@ -92,7 +93,7 @@ def test_sessions_share_the_environments_thread_pools(mul_model: Path) -> None:
 @pytest.mark.parametrize("threads", [{"intra_op_threads": -1}, {"inter_op_threads": 2**31}, {"intra_op_threads": "4"}])
 def test_a_number_of_threads_that_cannot_be_is_refused(rt: oc.Runtime, threads: Any) -> None:
     with pytest.raises((oc.InputError, TypeError), match="_op_threads must be"):
-        oc.load(rt.library, **threads)
+        load(rt.library, **threads)
     with pytest.raises((oc.InputError, TypeError), match="_op_threads must be"):
         Environment(rt.native, **threads)
 

@@ -199,7 +199,7 @@ def test_a_function_selects_the_devices(rt: oc.Runtime, mul_model: Path, x: Any)
     with rt.session(mul_model, clone) as session:
         assert session.run({"X": x})[0].sum() == 21
     ((devices, model, runtime, most),) = seen
-    assert devices == rt.ep_devices() and most >= 1
+    assert set(devices) == set(rt.ep_devices()) and most >= 1
     assert isinstance(model, dict) and isinstance(runtime, dict)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import ortcache as oc
+from ortcache.api.runtime import load
 from ortcache import raw
 
 from ..support.models import loop_model, lora_model
@@ -138,7 +139,7 @@ def test_config_entries_are_read_from_c(rt: oc.Runtime) -> None:
 
 
 def test_config_entries_are_remembered_where_c_cannot_be_asked(rt: oc.Runtime) -> None:
-    options = oc.load(rt.library, api_version=20).run_options(config={"a": 1})
+    options = load(rt.library, api_version=20).run_options(config={"a": 1})
     assert dict(options.config) == {"a": "1"}
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import ortcache as oc
 from ortcache import raw
+from ortcache.api.runtime import load
 from ortcache.core.native import MINIMUM_API_VERSION, TABLES, Native
 from ortcache.errors import LibraryVersionError, UnsupportedFunctionError
 
@@ -54,7 +55,7 @@ def test_a_library_that_gives_no_table_for_its_own_version_is_refused() -> None:
 @pytest.mark.parametrize("asked", [99, 33, MINIMUM_API_VERSION - 1, 0, -1])
 def test_an_api_version_that_cannot_be_says_what_can(rt: oc.Runtime, asked: int) -> None:
     with pytest.raises(LibraryVersionError) as raised:
-        oc.load(rt.library, api_version=asked)
+        load(rt.library, api_version=asked)
     message = str(raised.value)
     assert f"API version {asked} was asked for" in message and str(rt.library) in message
     assert f"{MINIMUM_API_VERSION} to {rt.api_version}" in message
@@ -63,11 +64,11 @@ def test_an_api_version_that_cannot_be_says_what_can(rt: oc.Runtime, asked: int)
 @pytest.mark.parametrize("asked", ["20", 20.5, True])
 def test_an_api_version_is_a_whole_number(rt: oc.Runtime, asked: object) -> None:
     with pytest.raises(TypeError, match="API version must be a whole number"):
-        oc.load(rt.library, api_version=asked)  # type: ignore[arg-type]
+        load(rt.library, api_version=asked)  # type: ignore[arg-type]
 
 
 def test_the_lowest_version_still_runs_a_model(rt: oc.Runtime, mul_model: object) -> None:
-    old = oc.load(rt.library, api_version=MINIMUM_API_VERSION)
+    old = load(rt.library, api_version=MINIMUM_API_VERSION)
     assert old.api_version == MINIMUM_API_VERSION
     result = old.session(mul_model).run({"X": [[1, 1], [1, 1], [1, 1]]})  # type: ignore[arg-type]
     assert result[0].tolist() == [[1, 2], [3, 4], [5, 6]]
@@ -99,7 +100,7 @@ def test_each_table_that_the_library_has_is_there(rt: oc.Runtime, struct: str) -
 
 @pytest.mark.parametrize("struct", TABLES)
 def test_a_table_newer_than_the_version_in_use_names_both(rt: oc.Runtime, struct: str) -> None:
-    old = oc.load(rt.library, api_version=MINIMUM_API_VERSION)
+    old = load(rt.library, api_version=MINIMUM_API_VERSION)
     with pytest.raises(UnsupportedFunctionError, match=r"since ONNX Runtime 1\.2\d; .*API version 20.*onnxruntime>="):
         old.native.table(struct)
 

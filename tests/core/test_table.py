@@ -8,6 +8,7 @@ import pytest
 
 import ortcache as oc
 from ortcache import raw
+from ortcache.api.runtime import load
 from ortcache.core.native import MINIMUM_API_VERSION, Native
 from ortcache.core.table import RawTable, Table
 from ortcache.errors import ProposedFunctionError, UnsupportedFunctionError
@@ -37,7 +38,7 @@ def test_an_unknown_name_gets_a_hint(rt: oc.Runtime) -> None:
 
 
 def test_a_function_newer_than_the_library_names_both_versions(rt: oc.Runtime) -> None:
-    old = oc.load(rt.library, api_version=MINIMUM_API_VERSION)
+    old = load(rt.library, api_version=MINIMUM_API_VERSION)
     message = (
         rf"OrtApi\.GetEpDevices is there since ONNX Runtime 1\.22; the loaded library is ONNX Runtime {rt.version} "
         r"\(API version 20\)\. Install onnxruntime>=1\.22\."
@@ -133,7 +134,7 @@ def test_dir_lists_what_can_be_called(rt: oc.Runtime) -> None:
     assert {"raw", "CreateSession", "Run"} <= set(names)
     assert not [name for name in names if name.startswith("placeholder_")]
     assert "SessionOptionsSetEpCacheDataFuncs" not in names
-    assert "GetEpDevices" not in dir(oc.load(rt.library, api_version=MINIMUM_API_VERSION).api)
+    assert "GetEpDevices" not in dir(load(rt.library, api_version=MINIMUM_API_VERSION).api)
 
 
 def test_a_function_is_resolved_once(rt: oc.Runtime) -> None:
