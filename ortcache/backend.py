@@ -16,7 +16,7 @@ __all__ = ["attach_backend", "backend_of", "read_support", "set_functions"]
 def attach_backend(native: Native) -> None:
     """Make the proposal's functions callable, before anything is made from the library. Where neither has them, what
     needs them says so when it is asked for."""
-    if not is_native(native) and native.library_api_version >= MINIMUM_HOST_VERSION:
+    if not is_native(native) and native.api_version >= MINIMUM_HOST_VERSION:
         host_of(native)
 
 
@@ -24,7 +24,7 @@ def backend_of(native: Native) -> str | None:
     """ "native", "host", or None where the callbacks cannot work: see `HostError` for why."""
     if is_native(native):
         return "native"
-    if native.library_api_version < MINIMUM_HOST_VERSION:
+    if native.api_version < MINIMUM_HOST_VERSION:
         return None
     return "host"
 
@@ -38,7 +38,7 @@ def set_functions(native: Native, options: Any, read: Any, write: Any, token: in
     if backend_of(native) is None:
         raise HostError(
             f"EP cache callbacks need ONNX Runtime 1.{MINIMUM_HOST_VERSION} or later; the loaded library is "
-            f"{native.description}. `pip install -U onnxruntime`"
+            f"{native.description}, used with API version {native.api_version}. `pip install -U onnxruntime`"
         )
     if is_native(native):
         native.api.SessionOptionsSetEpCacheDataFuncs(options, read, write, token)

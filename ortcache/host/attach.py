@@ -39,10 +39,10 @@ class Host:
     """
 
     def __init__(self, native: Native, proposal: Proposal) -> None:
-        if native.library_api_version < MINIMUM_HOST_VERSION:
+        if native.api_version < MINIMUM_HOST_VERSION:
             raise HostError(
                 f"EP cache callbacks need ONNX Runtime 1.{MINIMUM_HOST_VERSION} or later; the loaded library is "
-                f"{native.description}. `pip install -U onnxruntime`"
+                f"{native.description}, used with API version {native.api_version}. `pip install -U onnxruntime`"
             )
         self.native = native
         self.proposal = proposal
