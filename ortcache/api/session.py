@@ -33,6 +33,9 @@ T = TypeVar("T")
 class Session(Handle):
     """An OrtSession. Any number of threads may run it at once.
 
+    A forked child may go on with a session of one thread; the child must end as multiprocessing's do, by ``os._exit``:
+    at a normal exit ORT waits for threads that it does not have there.
+
     Args:
         env: the environment.
         model: a path, or the model's bytes.

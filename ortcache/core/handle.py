@@ -110,7 +110,7 @@ class Handle:
         self._closed = False
         self._users: list[None] = []
         self._record: Record = Record(type(self).__name__, pointer, release, [p._record for p in parents], tuple(keep))
-        self._finalizer = weakref.finalize(self, _drop_unused, self._record, self._users)
+        self._finalizer = weakref.finalize(self, _drop_unused, weakref.ref(self), self._record, self._users)
         self._finalizer.atexit = self._at_exit
 
     @property
@@ -160,11 +160,14 @@ class Handle:
         raise TypeError(f"a {type(self).__name__} stands for a C object of this process: it is not copied or pickled")
 
 
-def _drop_unused(record: Record, users: list[None]) -> None:
+def _drop_unused(wrapper: weakref.ref[Handle], record: Record, users: list[None]) -> None:
     if users:  # only at exit: a thread that is in C must not lose what it works on
         _exit_without_destructors()
-    else:
-        record.drop()
+        return
+    handle = wrapper()
+    if handle is not None:  # at exit too: what runs after this must find it closed
+        handle._closed = True
+    record.drop()
 
 
 def _exit_without_destructors() -> None:

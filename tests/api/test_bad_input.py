@@ -70,7 +70,7 @@ def test_feeds_that_do_not_fit(session: oc.Session, feeds: Any, error: Any, said
 @pytest.mark.parametrize("shape", [(2, 3), (3,), (3, 2, 1), (), (0, 2), (3, 0), (6,)])
 def test_a_wrong_shape_is_orts_error(session: oc.Session, shape: tuple[int, ...]) -> None:
     for _ in range(3):
-        with pytest.raises(oc.OrtError, match="Got: .* Expected: |Invalid rank") as caught:
+        with pytest.raises(oc.OrtError, match=r"Got: .* Expected: |Invalid rank") as caught:
             session.run({"X": np.ones(shape, np.float32)})
         assert caught.value.code == raw.OrtErrorCode.ORT_INVALID_ARGUMENT
         assert caught.value.function == "Run"

@@ -64,7 +64,7 @@ def test_a_dtype_that_onnx_lacks_is_an_error_that_says_what_to_do(dtype: object)
     kind = np.dtype(dtype)  # type: ignore[call-overload]
     if kind == np.dtype("f8"):  # where a long double is a double
         return
-    with pytest.raises(oc.InputError, match="no ONNX element type holds numpy's .*convert the array"):
+    with pytest.raises(oc.InputError, match=r"no ONNX element type holds numpy's .*convert the array"):
         element_of(kind)
 
 

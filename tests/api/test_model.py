@@ -74,7 +74,7 @@ def test_data_in_another_file_that_is_missing_or_short_is_an_error(rt: oc.Runtim
     with pytest.raises(oc.OrtError, match=r"weights\.bin"):
         rt.session(tmp_path / "model.onnx")
     (tmp_path / "weights.bin").write_bytes(weights[:-4])
-    with pytest.raises(oc.OrtError, match="out of bounds|can not be read|larger than"):
+    with pytest.raises(oc.OrtError, match=r"out of bounds|can not be read|larger than"):
         rt.session(tmp_path / "model.onnx")
 
 

@@ -18,7 +18,11 @@ from ..support.models import loop_model
 from ..support.process import run_python
 
 THREADS = 8
-MATRIX = model([Node("MatMul", ["a", "b"], ["y"])], [tensor("a", ["n", "k"]), tensor("b", ["k", "m"])], [tensor("y", ["n", "m"])])  # fmt: skip
+MATRIX = model(
+    [Node("MatMul", ["a", "b"], ["y"])],
+    [tensor("a", ["n", "k"]), tensor("b", ["k", "m"])],
+    [tensor("y", ["n", "m"])],
+)
 
 
 def _at_once(work: Callable[[int], None], threads: int = THREADS) -> None:
