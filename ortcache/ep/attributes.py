@@ -83,7 +83,10 @@ def _name(native: Native, pointer: Any) -> str:
 
 def _kind(native: Native, pointer: Any) -> int:
     out = ctypes.c_int()
-    native.api.OpAttr_GetType(pointer, ctypes.byref(out))
+    status = native.api.raw.OpAttr_GetType(pointer, ctypes.byref(out))
+    if status:  # it fails for a type that it has no name for
+        native.api.ReleaseStatus(status)
+        return _Kind.ORT_OP_ATTR_UNDEFINED
     return out.value
 
 

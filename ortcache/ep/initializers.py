@@ -21,7 +21,7 @@ class ExternalData:
     """Where the data of an initializer is that is not in the model's own file.
 
     Attributes:
-        path: the file.
+        path: the file, as the model names it: from the model's folder.
         offset: bytes before it.
         size: its bytes.
     """

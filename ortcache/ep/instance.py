@@ -25,6 +25,8 @@ __all__ = ["Instance", "instances", "support_flags"]
 
 _log = logging.getLogger("ortcache.ep")
 
+_ONE_GRAPH = 23  # the last API version whose library compiles nodes of one graph of a model only
+
 
 class Instance:
     """One OrtEp.
@@ -41,6 +43,7 @@ class Instance:
         context.cache.serve(self.ep)  # a subclass may not have called Ep's __init__
         self.flags = support_flags(self.ep)
         self._computations: dict[int, Computation] = {}
+        self._graph: tuple[str, tuple[str, ...]] | None = None  # the first that nodes were taken from
         self._failure: BaseException | None = None  # what get_capability raised
         self._table = VTable(native, "OrtEp", self, _functions(ep_class))
 
@@ -81,6 +84,8 @@ class Instance:
                 groups = [[node] for node in view.nodes if not node.ep_name][:1]
                 if not groups:
                     raise
+            if groups and not self._may_take_from(view):
+                return
             options = raw.OrtNodeFusionOptions()
             options.ort_version_supported = struct_version(self.native)
             options.drop_constant_initializers = bool(self.ep.drop_constant_initializers)
@@ -88,6 +93,20 @@ class Instance:
                 nodes = (ctypes.POINTER(raw.OrtNode) * len(group))(*[node._pointer for node in group])
                 add = self.native.api.EpGraphSupportInfo_AddNodesToFuse
                 add(info, nodes, len(group), ctypes.byref(options))
+
+    def _may_take_from(self, graph: Graph) -> bool:
+        """ONNX Runtime 1.23 gives what is compiled in two graphs of a model the same name, and then fails."""
+        this = graph.name, tuple(value.name for value in graph.outputs)
+        if self._graph is None:
+            self._graph = this
+        if self._graph == this or self.native.library_api_version > _ONE_GRAPH:
+            return True
+        self.context.log.warning(
+            "%s takes no nodes of the graph %r: it has some of %r, and %s cannot tell the two apart. "
+            "Install onnxruntime>=1.%d.",
+            self.ep.name, graph.name, self._graph[0], self.native.description, _ONE_GRAPH + 1,
+        )  # fmt: skip
+        return False
 
     def compile(self, graphs: Any, nodes: Any, count: int, infos: Any, _context_nodes: Any) -> None:
         if self._failure is not None:

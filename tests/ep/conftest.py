@@ -9,8 +9,8 @@ import pytest
 
 from ortcache.ep import instances
 from ortcache.ep.vtable import targets
-from ortcache.host.shim import check_platform
 from ortcache.errors import HostError
+from ortcache.host.shim import check_platform
 from ortcache.runtime import Runtime, load
 
 from ..support.oracles import need

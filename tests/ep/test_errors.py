@@ -109,7 +109,7 @@ def test_what_is_raised_while_releasing_is_logged_and_breaks_nothing(
 @pytest.mark.parametrize("answer", [None, 1, 1 << 100, "text", b"bytes", [], object()])
 def test_what_is_no_kernel_fails_the_session(rt: Runtime, answer: Any) -> None:
     ep = make_ep(compile=lambda self, graph, node: answer)
-    with pytest.raises(OrtError, match="must give a kernel .* something with a method compute") as caught:
+    with pytest.raises(OrtError, match=r"must give a kernel .* something with a method compute") as caught:
         with ep_session(rt, ep, MODEL):
             pass
     assert isinstance(caught.value.__cause__, TypeError)
@@ -122,7 +122,7 @@ def test_a_kernel_that_returns_something_fails_the_run(rt: Runtime, answer: Any)
         return answer
 
     with ep_session(rt, make_ep(compile=lambda self, graph, node: kernel), MODEL) as session:
-        with pytest.raises(OrtError, match="must write its outputs with context.output .* and return nothing"):
+        with pytest.raises(OrtError, match=r"must write its outputs with context\.output .* and return nothing"):
             session.run(FEEDS)
 
 

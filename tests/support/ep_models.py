@@ -45,7 +45,7 @@ def model_of(
     ]
     graph = helper.make_graph(nodes, name, inputs, outputs, initializers)
     sets = [helper.make_opsetid("", opset), *(helper.make_opsetid(d, v) for d, v in (domains or {}).items())]
-    return helper.make_model(graph, opset_imports=sets, ir_version=8).SerializeToString()
+    return helper.make_model(graph, opset_imports=sets, ir_version=8 if opset < 21 else 10).SerializeToString()
 
 
 def mul_graph(
