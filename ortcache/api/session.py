@@ -61,23 +61,25 @@ class Session(Handle):
         kept = options.keep_for_session()
         try:
             pointer, keep = create_session(env, model, options)
-        except BaseException:
-            del kept  # the exception leads to this frame: whoever holds it must not keep the devices in use
-            raise
-        release = native.api.raw.ReleaseSession
-        try:
-            self.inputs = read_infos(native, pointer, "Input")
-            self.outputs = read_infos(native, pointer, "Output")
-            self.overridable_initializers = read_infos(native, pointer, "OverridableInitializer")
-            self._ins = Inputs(self.inputs, self.overridable_initializers)
-            self._outs = Outputs(self.outputs, self._ins)
-            self._names = list(self._outs.names)
-            self._plans = Plans(native, self._ins, self._outs)
-        except BaseException:
-            release(pointer)
-            raise
-        # The plans go with the C object, not with this wrapper: a run may still be on one when it is closed.
-        super().__init__(pointer, functools.partial(_release, self._plans, release), parents=[env], keep=(kept, keep))
+            release = native.api.raw.ReleaseSession
+            try:
+                self.inputs = read_infos(native, pointer, "Input")
+                self.outputs = read_infos(native, pointer, "Output")
+                self.overridable_initializers = read_infos(native, pointer, "OverridableInitializer")
+                self._ins = Inputs(self.inputs, self.overridable_initializers)
+                self._outs = Outputs(self.outputs, self._ins)
+                self._names = list(self._outs.names)
+                self._plans = Plans(native, self._ins, self._outs)
+            except BaseException:
+                release(pointer)
+                raise
+            # The plans go with the C object, not with this wrapper: a run may still be on one when it is closed.
+            close = functools.partial(_release, self._plans, release)
+            super().__init__(pointer, close, parents=[env], keep=(kept, keep))
+        finally:
+            # An exception, also one of a callback that was caught there, leads to this frame: whoever holds it must not
+            # keep the devices in use.
+            del kept
 
     # Running.
 
