@@ -6,14 +6,19 @@ A bare `nox` runs lint, types, regen and the tests on the Python that nox itself
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import nox
 
 PYTHONS = ["3.11", "3.12", "3.13"]
 LIBRARIES = ["1.23.2", "1.24.4", "1.27.0", "1.29.0", "1.31.1", "1.32.0"]
 
-#: What stands on the library, and so is run on each version of it.
-ON_THE_LIBRARY = ["tests/raw", "tests/core", "tests/api", "tests/cli"]
+#: What stands on the library, and so is run on each version of it: all but the generator and what only measures.
+ON_THE_LIBRARY = sorted(
+    str(folder)
+    for folder in Path("tests").iterdir()
+    if (folder / "__init__.py").exists() and folder.name not in ("bench", "conformance", "gen", "stress", "support")
+)
 
 nox.options.sessions = ["lint", "types", "regen", f"tests-{sys.version_info[0]}.{sys.version_info[1]}"]
 nox.options.error_on_missing_interpreters = False
