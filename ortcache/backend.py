@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
+from .core.callbacks import Token
 from .core.native import Native
 from .errors import HostError
 from .host.attach import MINIMUM_HOST_VERSION, host_of, is_native
@@ -29,8 +31,19 @@ def backend_of(native: Native) -> str | None:
     return "host"
 
 
-def set_functions(native: Native, options: Any, read: Any, write: Any, token: int | None, keep: Any) -> None:
+def set_functions(
+    native: Native,
+    options: Any,
+    read: Any,
+    write: Any,
+    token: Token | None,
+    on_reject: Callable[[], None] | None = None,
+) -> None:
     """``SessionOptionsSetEpCacheDataFuncs`` on whichever side has it.
+
+    Args:
+        token: what the functions' state is; the host keeps it alive, for the library the caller has to.
+        on_reject: told when a provider written in Python refuses a value, where the host is between the two.
 
     Raises:
         HostError: neither has it.
@@ -40,10 +53,11 @@ def set_functions(native: Native, options: Any, read: Any, write: Any, token: in
             f"EP cache callbacks need ONNX Runtime 1.{MINIMUM_HOST_VERSION} or later; the loaded library is "
             f"{native.description}, used with API version {native.api_version}. `pip install -U onnxruntime`"
         )
+    state = token.value if token else None
     if is_native(native):
-        native.api.SessionOptionsSetEpCacheDataFuncs(options, read, write, token)
+        native.api.SessionOptionsSetEpCacheDataFuncs(options, read, write, state)
     else:
-        host_of(native).proposal.set_functions(options, read, write, token, keep)
+        host_of(native).proposal.set_functions(options, read, write, state, token, on_reject)
 
 
 def read_support(native: Native, session: Any, name: str | None) -> CacheSupport:

@@ -82,8 +82,8 @@ class SessionOptions(_SessionOptions):
                 pointer,
                 read_pointer(native) if chosen and chosen.reads else None,
                 write_pointer(native) if chosen and chosen.writes else None,
-                token.value if token else None,
-                (token, chosen),
+                token,
+                chosen.reject if chosen else None,
             )
         finally:
             super()._leave()

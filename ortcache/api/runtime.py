@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ..core.loader import open_native
 from ..core.native import Native
@@ -181,7 +181,7 @@ class Runtime:
             if self._env is not None:
                 self._env.close()
 
-    def __enter__(self) -> Runtime:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc_info: object) -> None:

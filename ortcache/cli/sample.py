@@ -8,7 +8,7 @@ from typing import Any
 
 from ..api.runtime import Runtime
 
-__all__ = ["infer", "mul_model"]
+__all__ = ["choose_model", "infer", "mul_model", "sample_input"]
 
 _X = ((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))
 _EXPECTED = ((1.0, 4.0), (9.0, 16.0), (25.0, 36.0))  # W holds the same numbers as X
@@ -18,8 +18,8 @@ def infer(runtime: Runtime) -> dict[str, Any]:
     """Run the model, once as it comes and once through a prepared binding, and say what came out."""
     import numpy as np
 
-    source, model = _choose(runtime.library)
-    x = np.array(_X, np.float32)
+    source, model = choose_model(runtime.library)
+    x = sample_input()
     with runtime.session(model, intra_op_num_threads=1) as session:
         (output,) = session.run({"X": x})
         bound = session.bind({"X": x})
@@ -35,7 +35,14 @@ def infer(runtime: Runtime) -> dict[str, Any]:
         }
 
 
-def _choose(library: Path | None) -> tuple[str, Path | bytes]:
+def sample_input() -> Any:
+    """What X is."""
+    import numpy as np
+
+    return np.array(_X, np.float32)
+
+
+def choose_model(library: Path | None) -> tuple[str, Path | bytes]:
     """The model that the onnxruntime package ships beside its library; a release archive has none, so then ours."""
     if library is not None:
         shipped = library.parent.parent / "datasets" / "mul_1.onnx"

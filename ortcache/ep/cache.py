@@ -121,6 +121,9 @@ class EpCache:
     def reject(self, key: str, reason: str) -> None:
         """Say that the value of a key is not the provider's own, or is damaged: it is to be treated as a miss."""
         self._counting.add(rejected=1)
+        functions = self._functions
+        if functions is not None and functions.keep is not None:
+            functions.keep.rejected()
         self.warn("EP cache: the value of %r is not used: %s", key, reason)
 
     def warn(self, message: str, *args: object) -> None:

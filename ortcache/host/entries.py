@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ class Entry:
     Attributes:
         number: what the options carry.
         keep: Python objects that the addresses lead to.
+        on_reject: told when a provider refuses a value as not its own.
         shared: was it inherited? Then it is not changed any more, since the heir must not see that.
     """
 
@@ -34,11 +36,17 @@ class Entry:
     write: int | None = None
     state: int | None = None
     keep: Any = None
+    on_reject: Callable[[], None] | None = None
     shared: bool = False
 
     @property
     def key(self) -> str:
         return f"{KEY_PREFIX}{self.number}"
+
+    def rejected(self) -> None:
+        """A provider refused a value: C has no way to say so, one in this process has."""
+        if self.on_reject is not None:
+            self.on_reject()
 
     @property
     def empty(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 from .. import raw
@@ -32,11 +33,20 @@ class Proposal:
         self.entries = Entries()
         self.sessions = Sessions()
 
-    def set_functions(self, options: Any, read: Any, write: Any, state: int | None, keep: Any = None) -> None:
+    def set_functions(
+        self,
+        options: Any,
+        read: Any,
+        write: Any,
+        state: int | None,
+        keep: Any = None,
+        on_reject: Callable[[], None] | None = None,
+    ) -> None:
         """``SessionOptionsSetEpCacheDataFuncs``: replaces the whole tuple; a NULL function clears that direction.
 
         Args:
             keep: Python objects that must live as long as something may call the functions.
+            on_reject: told when a provider written in Python refuses a value.
         """
         owner = address(options)
         if owner is None:
@@ -45,11 +55,12 @@ class Proposal:
         current = self.find(options)
         if current is not None and not current.shared:
             current.read, current.write, current.state = functions
-            current.keep = keep
+            current.keep, current.on_reject = keep, on_reject
             return
         if current is None and functions[:2] == (None, None):
             return
         entry = self.entries.new(*functions, keep)
+        entry.on_reject = on_reject
         self.native.api.AddSessionConfigEntry(options, entry.key.encode(), b"1")
         self.entries.hold(owner, entry)
 

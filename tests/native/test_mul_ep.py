@@ -167,7 +167,7 @@ def test_a_library_that_is_no_plugin_is_refused(runtime: Runtime, folder: Path, 
         runtime.register_ep_library("text", folder / "text.so")
     with pytest.raises(InputError, match="no plugin execution provider"):
         runtime.register_ep_library("library", library)
-    with pytest.raises(InputError, match="there is no plugin library"):
+    with pytest.raises(InputError, match="there is no execution provider library"):
         runtime.register_ep_library("nothing", folder / "nothing.so")
 
 
