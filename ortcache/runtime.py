@@ -8,40 +8,11 @@ from typing import Any
 from .api.device import EpDevice
 from .api.runtime import Runtime as _Runtime
 from .backend import attach_backend, backend_of
-from .core.loader import open_native
 from .options import SessionOptions
 from .registration import register_compiled, register_python, unregister
 from .session import Session
 
 __all__ = ["Runtime", "load"]
-
-
-def load(
-    path: str | os.PathLike[str] | None = None,
-    *,
-    api_version: int | None = None,
-    log_level: int | str = "warning",
-    intra_op_threads: int | None = None,
-    inter_op_threads: int | None = None,
-) -> Runtime:
-    """Load ONNX Runtime.
-
-    Args:
-        path: a library file, or a folder that holds one. None: the file that ORTCACHE_LIBRARY names, else the
-            installed onnxruntime wheel's, else the system's.
-        api_version: the API version to speak; None: the highest that the library and these bindings know.
-        log_level: the least severe level that ORT logs: "verbose", "info", "warning", "error" or "fatal". Its lines go
-            to the Python logger "onnxruntime".
-        intra_op_threads: with ``inter_op_threads``: make thread pools of that many threads (0: ORT chooses) that all
-            sessions share.
-
-    Raises:
-        LibraryNotFoundError: no library was found; the message says where it was looked for.
-        NotOnnxRuntimeError: the file is something else, or the system cannot load it.
-        LibraryVersionError: the library is too old, or does not have ``api_version``.
-    """
-    native = open_native(path, api_version)
-    return Runtime(native, log_level, intra_op_threads=intra_op_threads, inter_op_threads=inter_op_threads)
 
 
 class Runtime(_Runtime):
@@ -98,3 +69,6 @@ class Runtime(_Runtime):
     def unregister_ep_library(self, name: str) -> None:
         """Undo `register_ep` or `register_ep_library`. Close the sessions that use it first."""
         unregister(self.env, name)
+
+
+load = Runtime.load

@@ -24,34 +24,6 @@ from .value import Value
 __all__ = ["Runtime", "load"]
 
 
-def load(
-    path: str | os.PathLike[str] | None = None,
-    *,
-    api_version: int | None = None,
-    log_level: int | str = "warning",
-    intra_op_threads: int | None = None,
-    inter_op_threads: int | None = None,
-) -> Runtime:
-    """Load ONNX Runtime.
-
-    Args:
-        path: a library file, or a folder that holds one. None: the file that ORTCACHE_LIBRARY names, else the
-            installed onnxruntime wheel's, else the system's.
-        api_version: the API version to speak; None: the highest that the library and these bindings know.
-        log_level: the least severe level that ORT logs: "verbose", "info", "warning", "error" or "fatal". Its lines go
-            to the Python logger "onnxruntime".
-        intra_op_threads: with ``inter_op_threads``: make thread pools of that many threads (0: ORT chooses) that all
-            sessions share.
-
-    Raises:
-        LibraryNotFoundError: no library was found; the message says where it was looked for.
-        NotOnnxRuntimeError: the file is something else, or the system cannot load it.
-        LibraryVersionError: the library is too old, or does not have ``api_version``.
-    """
-    native = open_native(path, api_version)
-    return Runtime(native, log_level, intra_op_threads=intra_op_threads, inter_op_threads=inter_op_threads)
-
-
 class Runtime:
     """One loaded library. `load` makes it.
 
@@ -76,6 +48,35 @@ class Runtime:
         self._threads = tuple(None if n is None else count(n, name) for name, n in threads.items())
         self._env: Environment | None = None
         self._lock = threading.Lock()
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        api_version: int | None = None,
+        log_level: int | str = "warning",
+        intra_op_threads: int | None = None,
+        inter_op_threads: int | None = None,
+    ) -> Self:
+        """Load ONNX Runtime.
+
+        Args:
+            path: a library file, or a folder that holds one. None: the file that ORTCACHE_LIBRARY names, else the
+                installed onnxruntime wheel's, else the system's.
+            api_version: the API version to speak; None: the highest that the library and these bindings know.
+            log_level: the least severe level that ORT logs: "verbose", "info", "warning", "error" or "fatal". Its
+                lines go to the Python logger "onnxruntime".
+            intra_op_threads: with ``inter_op_threads``: make thread pools of that many threads (0: ORT chooses) that
+                all sessions share.
+
+        Raises:
+            LibraryNotFoundError: no library was found; the message says where it was looked for.
+            NotOnnxRuntimeError: the file is something else, or the system cannot load it.
+            LibraryVersionError: the library is too old, or does not have ``api_version``.
+        """
+        native = open_native(path, api_version)
+        return cls(native, log_level, intra_op_threads=intra_op_threads, inter_op_threads=inter_op_threads)
 
     def __repr__(self) -> str:
         return f"<ortcache.Runtime: ONNX Runtime {self.version}, API version {self.api_version}, {self.library}>"
@@ -186,3 +187,6 @@ class Runtime:
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
+
+
+load = Runtime.load
