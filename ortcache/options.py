@@ -24,14 +24,20 @@ class SessionOptions(_SessionOptions):
     """
 
     def _start(self, env: Any, pointer: Any, other: _SessionOptions | None = None) -> None:
-        self._ep_cache: CacheCallbacks | None = getattr(other, "_ep_cache", None)
-        self._ep_cache_token: Token | None = getattr(other, "_ep_cache_token", None)
         super()._start(env, pointer, other)
+        # With the C object, so that it goes when these options are closed.
+        self._record.kept += (other._ep_cache_set if isinstance(other, SessionOptions) else (None, None),)
+
+    @property
+    def _ep_cache_set(self) -> tuple[Token | None, CacheCallbacks | None]:
+        self._pointer  # noqa: B018  raises where they are closed
+        found: tuple[Token | None, CacheCallbacks | None] = self._record.kept[-1]
+        return found
 
     @property
     def ep_cache(self) -> CacheCallbacks | None:
         """What answers for the execution providers' cache; None where nothing is set. Assigning is `set_ep_cache`."""
-        return self._ep_cache
+        return self._ep_cache_set[1]
 
     @ep_cache.setter
     def ep_cache(self, cache: Any) -> None:
@@ -85,9 +91,9 @@ class SessionOptions(_SessionOptions):
                 token,
                 chosen.reject if chosen else None,
             )
+            self._record.kept = (*self._record.kept[:-1], (token, chosen))
         finally:
             super()._leave()
-        self._ep_cache, self._ep_cache_token = chosen, token
 
     @property
     def ep_names(self) -> list[str]:
@@ -95,4 +101,4 @@ class SessionOptions(_SessionOptions):
         return list(dict.fromkeys(device.ep_name for device in self._devices))
 
     def keep_for_session(self) -> tuple[Any, ...]:
-        return (*super().keep_for_session(), self._ep_cache_token)
+        return (*super().keep_for_session(), self._ep_cache_set)
