@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
-import subprocess
-import sys
 
 import pytest
 
 import ortcache
 
 from .support.oracles import ROOT
+from .support.process import run_python
 
 PUBLIC = [
     "CacheCallbacks",
@@ -86,5 +85,4 @@ def test_every_module_offers_only_what_it_has() -> None:
 
 def test_importing_the_package_loads_neither_numpy_nor_the_library_nor_ctypes() -> None:
     code = "import sys, ortcache; print(sorted({'numpy', 'ctypes', 'onnxruntime', 'ortcache.raw'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert run_python(code).strip() == "[]"

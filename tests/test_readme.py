@@ -12,7 +12,7 @@ import pytest
 
 from ortcache.cli import main
 
-from .support.cli import library
+from .support.installed import library_file
 from .support.oracles import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -51,12 +51,18 @@ def _same(value: object, expected: str) -> None:
 def test_the_python_examples_run_and_give_what_they_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    library()
+    library_file()
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"_same": _same}
     assert sum(_run(block, names) for block in _blocks("python")) > 12
     said = capsys.readouterr().out
-    for part in ("ONNX Runtime 1.", "since ONNX Runtime 1.31", "closed", "the model needs the inputs X", "no input 'Z'"):
+    for part in (
+        "ONNX Runtime 1.",
+        "since ONNX Runtime 1.31",
+        "closed",
+        "the model needs the inputs X",
+        "no input 'Z'",
+    ):
         assert part in said
 
 

@@ -12,11 +12,12 @@ import pytest
 from ortcache import raw
 from ortcache.cli import main, sample
 
-from ..support.cli import library, run, shadow
+from ..support.cli import run, shadow
+from ..support.installed import library_file
 
 
 def test_demo_says_what_ran_on_what_and_that_it_is_right() -> None:
-    path = library()
+    path = library_file()
     result = run("demo")
     assert (result.code, result.err) == (0, "")
     for said in (str(path), "mul_1.onnx of the onnxruntime package", "equal to the expected one", "API version"):
@@ -24,7 +25,7 @@ def test_demo_says_what_ran_on_what_and_that_it_is_right() -> None:
 
 
 def test_demo_as_json_holds_versions_and_numbers() -> None:
-    path = library()
+    path = library_file()
     document = json.loads(run("demo", "--json").out)
     assert document["library"] == str(path)
     assert document["api_version"] == min(document["library_api_version"], raw.GENERATED_API_VERSION)
@@ -35,8 +36,8 @@ def test_demo_as_json_holds_versions_and_numbers() -> None:
 
 def test_a_library_without_models_beside_it_runs_our_own(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
-    lone = tmp_path / "lib" / library().name
-    lone.symlink_to(library())
+    lone = tmp_path / "lib" / library_file().name
+    lone.symlink_to(library_file())
     for chosen in (lone, tmp_path):
         result = run("demo", "--library", str(chosen))
         assert result.code == 0, result.err
@@ -52,7 +53,7 @@ def test_our_own_model_is_valid_onnx() -> None:
 
 
 def test_a_wrong_result_is_a_finding(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    library()
+    library_file()
     monkeypatch.setattr(sample, "_EXPECTED", ((1.0, 4.0), (9.0, 16.0), (25.0, 36.5)))
     assert main(["demo"]) == 1
     assert "NOT equal to the expected one" in capsys.readouterr().out

@@ -13,7 +13,8 @@ import pytest
 import ortcache
 from ortcache.cli import probing
 
-from ..support.cli import library, run, shadow
+from ..support.cli import run, shadow
+from ..support.installed import library_file
 from ..support.oracles import compiler, need
 
 
@@ -42,7 +43,7 @@ def _built(tmp_path: Path, body: str) -> Path:
 
 
 def test_a_healthy_installation_has_everything_that_a_report_needs() -> None:
-    path = library()
+    path = library_file()
     document = _doctor(0)
     assert document["ortcache"] == ortcache.__version__
     assert document["executable"] == sys.executable
@@ -107,7 +108,7 @@ def test_several_onnxruntime_packages_at_once_are_a_finding_but_not_fatal(tmp_pa
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2.3\n")
     (tmp_path / "onnxruntime_gpu-1.2.3.dist-info" / "RECORD").write_text("onnxruntime/__init__.py,,\n")
-    document = _doctor(0, "--library", str(library()), path=shadow(tmp_path, "onnxruntime"))
+    document = _doctor(0, "--library", str(library_file()), path=shadow(tmp_path, "onnxruntime"))
     assert set(document["onnxruntime_packages"]) >= {"onnxruntime-gpu"}
     assert document["related_packages"]["onnxruntime-ep-thing"] == "1.2.3"
     (finding,) = document["findings"]
@@ -118,12 +119,12 @@ def test_another_image_in_the_process_is_a_finding(tmp_path: Path) -> None:
     need("linux", sys.platform.startswith("linux"))
     other = tmp_path / "libonnxruntime.so.1.0.0"
     other.write_bytes(_built(tmp_path, "").read_bytes())
-    document = _doctor(0, "--library", str(library()), LD_PRELOAD=str(other))
+    document = _doctor(0, "--library", str(library_file()), LD_PRELOAD=str(other))
     (finding,) = document["findings"]
     assert str(other) in finding["what"] and "LD_PRELOAD" in finding["do"]
 
 
 def test_secrets_in_the_environment_stay_out_of_the_report() -> None:
-    library()
+    library_file()
     document = _doctor(0, ORTCACHE_STORE="redis://me:hunter2@host:6379/0", ORTCACHE_MAC_KEY="hunter2", OTHER="x")
     assert document["environment"] == {"ORTCACHE_STORE": "redis://***@host:6379/0", "ORTCACHE_MAC_KEY": "***"}

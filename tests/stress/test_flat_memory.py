@@ -14,7 +14,7 @@ import pytest
 import ortcache as oc
 from ortcache.cli.sample import mul_model
 
-from ..support.cli import library
+from ..support.installed import library_file
 from ..support.oracles import need
 from ..support.stress import Alive
 
@@ -24,16 +24,9 @@ MODEL = mul_model()
 _SPARE = 2 << 20  # bytes: what allocators and caches of the interpreter may grow by
 
 
-@pytest.fixture(scope="module")
-def rt() -> Iterator[oc.Runtime]:
-    library()
-    need("linux", Path("/proc/self/statm").exists())
-    with oc.load() as runtime:
-        yield runtime
-
-
 @pytest.fixture
 def alive() -> Iterator[Alive]:
+    need("linux", Path("/proc/self/statm").exists())
     logger, counter = logging.getLogger("ortcache.lifetime"), Alive(hide=True)
     before = logger.level
     logger.setLevel(logging.DEBUG)
@@ -121,8 +114,7 @@ def test_values(rt: oc.Runtime, alive: Alive) -> None:
 
 
 def test_runtimes(alive: Alive) -> None:
-    library()
-    need("linux", Path("/proc/self/statm").exists())
+    library_file()
 
     def once() -> None:
         with oc.load() as runtime:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from .oracles import ROOT, need
+from .oracles import ROOT
 
-__all__ = ["Result", "library", "run", "shadow"]
+__all__ = ["Result", "run", "shadow"]
 
 
 @dataclass
@@ -36,15 +35,6 @@ def run(*args: str, path: Path | None = None, **environment: str) -> Result:
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)
-
-
-def library() -> Path:
-    """The installed onnxruntime package's library."""
-    spec = importlib.util.find_spec("onnxruntime")
-    need("onnxruntime", spec)
-    assert spec is not None and spec.submodule_search_locations is not None
-    folder = Path(spec.submodule_search_locations[0]) / "capi"
-    return next(p for p in sorted(folder.iterdir()) if p.name.startswith(("libonnxruntime.", "onnxruntime.dll")))
 
 
 def shadow(folder: Path, name: str, source: str = "") -> Path:
