@@ -6,10 +6,11 @@ treats it as a miss, and it is counted and logged here. In strict mode it is rai
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -72,8 +73,8 @@ class CacheCallbacks:
         max_size: bytes of the largest value that passes either way; None for no limit.
 
     Attributes:
-        errors: in strict mode the failures since `take_errors`, with their exceptions; else none, since an exception
-            keeps alive what the frames that it went through refer to.
+        strict: as it was given.
+        max_size: likewise.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class CacheCallbacks:
         self._write = write
         self.strict = strict
         self.max_size = max_size
-        self.errors: list[BaseException] = []
+        self._collecting: list[tuple[int, list[BaseException]]] = []  # a thread, and what failed meanwhile
         self._failures = 0
         self._lock = threading.Lock()
         self._stats = EpCacheStats()
@@ -140,11 +141,21 @@ class CacheCallbacks:
         """A provider refused a value as not its own."""
         self._count(rejected=1)
 
-    def take_errors(self) -> list[BaseException]:
-        """The failures since the last time."""
+    @contextlib.contextmanager
+    def collecting(self) -> Iterator[list[BaseException]]:
+        """Around the making of a session: the failures meanwhile, with their exceptions.
+
+        What fails on the thread that makes a session is that session's. What fails on another thread may be any's, so
+        all that are being made get it. No exception is kept for longer: it keeps alive what its frames refer to.
+        """
+        mine: tuple[int, list[BaseException]] = (threading.get_ident(), [])
         with self._lock:
-            errors, self.errors = self.errors, []
-        return errors
+            self._collecting.append(mine)
+        try:
+            yield mine[1]
+        finally:
+            with self._lock:
+                self._collecting = [other for other in self._collecting if other is not mine]
 
     def _check_size(self, key: str, size: int) -> None:
         if self.max_size is not None and size > self.max_size:
@@ -159,8 +170,11 @@ class CacheCallbacks:
         with self._lock:
             self._failures += 1
             logged = self._failures <= _LOGGED
-            if self.strict and len(self.errors) < _LOGGED:
-                self.errors.append(error)
+            here = threading.get_ident()
+            own = [errors for thread, errors in self._collecting if thread == here]
+            for errors in own[-1:] or [errors for _, errors in self._collecting]:
+                if len(errors) < _LOGGED:
+                    errors.append(error)
         if logged:
             # As text: a log record may be kept, and an exception in it would keep the session and more.
             _log.warning("EP cache: the %s of %r failed: %s", what, key, describe(error))
@@ -174,7 +188,7 @@ def make_callbacks(
     strict: bool = False,
     max_size: int | None = None,
 ) -> CacheCallbacks | None:
-    """An `CacheCallbacks` from what a user gives.
+    """A `CacheCallbacks` from what a user gives.
 
     Args:
         cache: a store (an object with ``get`` and ``put``), or a mapping of key to bytes.

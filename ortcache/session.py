@@ -22,13 +22,16 @@ class Session(_Session):
     def __init__(self, env: Any, model: Any, options: SessionOptions) -> None:
         self._ep_cache: CacheCallbacks | None = options.ep_cache
         self._ep_names = options.ep_names
-        super().__init__(env, model, options)
-        if self._ep_cache is not None and self._ep_cache.strict:
-            try:
-                self._check_strict(self._ep_cache)
-            except BaseException:
-                self.close()
-                raise
+        if self._ep_cache is None or not self._ep_cache.strict:
+            super().__init__(env, model, options)
+            return
+        with self._ep_cache.collecting() as errors:
+            super().__init__(env, model, options)
+        try:
+            self._check_strict(self._ep_cache, errors)
+        except BaseException:
+            self.close()
+            raise
 
     def ep_cache_support(self) -> dict[str, CacheSupport]:
         """What each execution provider that was appended does through the callbacks; empty where none was."""
@@ -40,8 +43,7 @@ class Session(_Session):
         """What went through the cache of the options that this session was made from; of all that share that cache."""
         return self._ep_cache.stats if self._ep_cache else EpCacheStats()
 
-    def _check_strict(self, cache: CacheCallbacks) -> None:
-        errors = cache.take_errors()
+    def _check_strict(self, cache: CacheCallbacks, errors: list[BaseException]) -> None:
         wanted = CacheSupport.READ * cache.reads | CacheSupport.WRITE * cache.writes
         support = self.ep_cache_support()
         lacking = {name: wanted & ~flags for name, flags in support.items() if wanted & ~flags}
