@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 
-__all__ = ["STRING", "Element", "element", "element_of", "is_text", "known_element"]
+__all__ = ["PROTO", "STRING", "Element", "element", "element_of", "is_text", "known_element"]
 
 #: The code of the one element type that is no number.
 STRING = 8
@@ -44,6 +44,9 @@ class Element:
     packed: bool
     plain: bool
 
+
+#: C's numbers that are not those of ONNX's own TensorProto.DataType, to these.
+PROTO = {24: 25, 25: 26, 26: 24}
 
 #: (code, name, numpy or ml_dtypes name, dtype without ml_dtypes, bits)
 _TABLE = (

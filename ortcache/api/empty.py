@@ -10,6 +10,7 @@ import ctypes
 from .. import raw
 from ..core.native import Native
 from ..errors import InputError
+from .element import PROTO
 from .typeinfo import Kind, TypeInfo
 from .value import Value
 
@@ -24,7 +25,7 @@ def empty_sequence(native: Native, contained: TypeInfo) -> Value:
         raise InputError(
             f"an empty seq({contained}) cannot be made: ONNX has an operator for sequences of tensors only"
         )
-    code = contained.element.code
+    code = PROTO.get(contained.element.code, contained.element.code)
     dtype = _text(1, "dtype") + _number(3, code) + _number(20, _INT)
     node = _text(2, "y") + _text(4, "SequenceEmpty") + _bytes(5, dtype)
     tensor = _bytes(1, _number(1, code))

@@ -11,13 +11,16 @@ import numpy as np
 from ..core.handle import Owned
 from ..core.marshal import int64_array
 from ..core.native import Native
-from .element import STRING, Element, element
+from ..errors import InputError
+from .element import PROTO, STRING, Element, element
 from .packed import packed_size, unpack
 from .text import read_strings
 
 __all__ = ["Result", "address_of", "describe", "read_tensor", "shared_array", "tensor_over"]
 
 _dimensions = functools.lru_cache(maxsize=1024)(int64_array)  # C only reads them
+_LAST_OF_ONE_NUMBER = min(PROTO) - 1
+_codes: dict[tuple[int, int], int] = {}  # by library and element type
 _Sizes = ctypes.POINTER(ctypes.c_int64)
 
 
@@ -29,6 +32,8 @@ def tensor_over(native: Native, array: Any, shape: tuple[int, ...], code: int) -
         shape: the tensor's, which is not the array's where several elements share a byte.
         code: the element type's value in C.
     """
+    if code > _LAST_OF_ONE_NUMBER:
+        code = _code_for(native, code)
     quick, out = native.quick, ctypes.c_void_p()
     status = quick.CreateTensorWithDataAsOrtValue(
         native.cpu_memory, address_of(array), array.nbytes, _dimensions(shape), len(shape), code, ctypes.byref(out)
@@ -36,6 +41,34 @@ def tensor_over(native: Native, array: Any, shape: tuple[int, ...], code: int) -
     if status:
         raise native.statuses.error_at(status, "CreateTensorWithDataAsOrtValue")
     return out.value or 0
+
+
+def _code_for(native: Native, code: int) -> int:
+    """What to ask this library for, to get a tensor of an element type of the last three.
+
+    In libraries up to 1.29 the function that makes tensors takes ONNX's own numbers for these, where all others take
+    C's.
+    """
+    found = _codes.get((native.base, code))
+    if found is None:
+        found = next((number for number in (code, PROTO[code]) if _makes(native, number) == code), 0)
+        _codes[native.base, code] = found
+    if not found:
+        raise InputError(f"{native.description} has no tensors of {element(code).name}; a newer one has")
+    return found
+
+
+def _makes(native: Native, number: int) -> int:
+    """The element type of the tensor that this library makes for a number."""
+    memory, out, dims = ctypes.c_uint64(), ctypes.c_void_p(), _dimensions((1,))
+    status = native.quick.CreateTensorWithDataAsOrtValue(
+        native.cpu_memory, ctypes.byref(memory), 1, dims, 1, number, ctypes.byref(out)
+    )
+    if status:
+        native.statuses.error_at(status, "CreateTensorWithDataAsOrtValue")  # releases it
+        return 0
+    made = Owned(out.value or 0, native.quick.ReleaseValue)
+    return describe(native, made.address)[0].code
 
 
 def address_of(array: Any) -> int:
