@@ -102,7 +102,12 @@ def compile_model(
 @contextlib.contextmanager
 def _compilation(env: Environment, options: SessionOptions, api: Table) -> Iterator[Any]:
     """An OrtModelCompilationOptions; what the session options point into stays until it is released."""
-    out, settings = ctypes.POINTER(raw.OrtModelCompilationOptions)(), options._enter()
+    out, kept = ctypes.POINTER(raw.OrtModelCompilationOptions)(), options.keep_for_session()
+    try:
+        settings = options._enter()
+    except BaseException:
+        del kept  # the exception leads to this frame: whoever holds it must not keep the devices in use
+        raise
     try:
         api.CreateModelCompilationOptionsFromSessionOptions(env, settings, ctypes.byref(out))
         try:
@@ -111,6 +116,7 @@ def _compilation(env: Environment, options: SessionOptions, api: Table) -> Itera
             api.ReleaseModelCompilationOptions(out)
     finally:
         options._leave()
+        del kept  # the options may have been changed since
 
 
 def _set_input(api: Table, pointer: Any, model: Any) -> Any:
