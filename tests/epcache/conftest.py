@@ -1,0 +1,64 @@
+"""The tests of EP cache callbacks run on either backend: see ``tests.support.backends``."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import ortcache
+from ortcache.core import callbacks
+from ortcache.ep import MulEp, instances
+from ortcache.ep.vtable import targets
+from ortcache.errors import HostError
+from ortcache.host import attach
+from ortcache.host.shim import check_platform
+from ortcache.runtime import Runtime
+
+from ..support.backends import open_runtime, wanted
+from ..support.ep_classes import registered
+from ..support.oracles import ROOT, need
+
+
+@pytest.fixture(scope="session")
+def rt() -> Iterator[Runtime]:
+    need("linux", _covered())
+    with open_runtime() as runtime:
+        assert runtime.ep_cache_backend == wanted()
+        yield runtime
+
+
+@pytest.fixture
+def mul(rt: Runtime) -> Iterator[Any]:
+    """The devices of MulEp."""
+    with registered(rt, MulEp) as devices:
+        yield devices
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """Each test leaves behind no execution provider, no token and no tuple."""
+    before = len(callbacks._targets)
+    yield
+    gc.collect()
+    assert instances() == []
+    assert [targets(struct) for struct in ("OrtEp", "OrtNodeComputeInfo", "OrtEpFactory")] == [[], [], []]
+    assert len(callbacks._targets) == before
+    assert [len(proposal.entries) for proposal in attach._proposals.values()] in ([], [0])
+
+
+def pytest_sessionfinish() -> None:
+    """Whatever ran, it was on the backend that it was to run on."""
+    native = not ortcache.__file__.startswith(str(ROOT))
+    assert native == (wanted() == "native")
+    assert not (native and len(attach._hosts)), "the host was attached, though the library has the functions"
+
+
+def _covered() -> bool:
+    try:
+        check_platform()
+    except HostError:
+        return False
+    return True
