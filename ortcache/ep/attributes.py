@@ -40,6 +40,11 @@ class Attributes(Mapping[str, Any]):
         except InputError as error:
             raise InputError(f"attribute {name!r}: {error}") from error
 
+    def data(self, name: str) -> bytes:
+        """The bytes of a str attribute as they are."""
+        _ = self._node._pointer
+        return _bytes(self._node._native, self._pointers[name], _Kind.ORT_OP_ATTR_STRING)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._pointers)
 

@@ -22,7 +22,9 @@ class Kernel(Protocol):
     """What runs in place of the nodes that were compiled together.
 
     It may also have ``create_state()``, whose result is `KernelContext.state` in each run of a session, and
-    ``release_state(state)``.
+    ``release_state(state)``; and ``ep_context()``, which gives bytes for the EPContext node that stands for it in a
+    model that is compiled ahead. `Ep.get_capability` then finds such a node with the provider's name as its attribute
+    ``source``, and the bytes are ``node.attributes.data("ep_cache_context")``.
     """
 
     def compute(self, context: KernelContext, /) -> None:

@@ -17,6 +17,7 @@ from ..support import CacheSupport
 from .computation import Computation
 from .context import EpContext, RunInfo
 from .ep import Ep
+from .ep_context import ep_context_node, wants_ep_contexts
 from .graph import Graph, Node
 from .view import Scope, decode
 from .vtable import VTable, struct_version, targets
@@ -108,24 +109,32 @@ class Instance:
         )  # fmt: skip
         return False
 
-    def compile(self, graphs: Any, nodes: Any, count: int, infos: Any, _context_nodes: Any) -> None:
+    def compile(self, graphs: Any, nodes: Any, count: int, infos: Any, context_nodes: Any) -> None:
         if self._failure is not None:
             raise self._failure
+        ahead = wants_ep_contexts(self.context.config)
         made: list[Computation] = []
+        contexts: list[Any] = []
         try:
             for index in range(count):
                 with Scope(self.native) as scope:
                     node = scope.view(Node, nodes[index])
                     kernel = self.ep.compile(scope.view(Graph, graphs[index]), node)
                     made.append(Computation(self.native, kernel, node.name, self.context.log, self.quiet))
+                    if ahead:
+                        contexts.append(ep_context_node(self.native, kernel, node, self.ep.name, self.ep.version))
         except BaseException:
             for computation in made:
                 computation.close()
+            for context in contexts:
+                self.native.api.ReleaseNode(context)
             raise
         places = ctypes.cast(infos, ctypes.POINTER(ctypes.c_void_p))
         for index, computation in enumerate(made):
             self._computations[computation.address] = computation
             places[index] = computation.address
+        for index, context in enumerate(contexts):
+            context_nodes[index] = context
 
     def release_node_compute_infos(self, infos: Any, count: int) -> None:
         self.quiet()

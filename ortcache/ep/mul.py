@@ -17,6 +17,7 @@ from .counters import Outcome
 from .ep import Ep
 from .graph import Graph, Node
 from .kernel import KernelContext
+from .mul_context import read_context, write_context
 from .mul_plan import MulPlan, MulSpec, build_plan, read_plan, spec_of, write_plan
 from .sealed import RejectedError, seal, unseal
 
@@ -42,7 +43,7 @@ class MulEp(Ep):
     Attributes:
         outcomes: how often each was: "hit", "miss", "error", "oversize", "refused" or "off" for a look into the cache;
             "rejected_" with a `Reason` for an entry that was not its own; "built" for a plan that was compiled;
-            "written" and "write_failed".
+            "written" and "write_failed"; "context" for a node of a model that was compiled ahead.
     """
 
     name = "MulExecutionProvider"
@@ -62,19 +63,27 @@ class MulEp(Ep):
         self.outcomes: Counter[str] = Counter()
 
     def get_capability(self, graph: Graph) -> Iterable[Node]:
-        return [node for node in graph.nodes if _is_ours(node)]
+        return [node for node in graph.nodes if _is_ours(node) or self._is_context(node)]
 
     def compile(self, graph: Graph, node: Node) -> MulKernel:
-        (mul,) = graph.nodes
-        element = mul.outputs[0].element if mul.outputs[0] else None
+        (only,) = graph.nodes
+        native, ep = self.context.native, (self.name, self.version)
+        if self._is_context(only):
+            data = only.attributes.data("ep_cache_context")
+            self.outcomes["context"] += 1
+            return MulKernel(*read_context(data, native.version, ep, FORMAT_VERSION))
+        element = only.outputs[0].element if only.outputs[0] else None
         assert element is not None
-        operands = [value for value in mul.inputs if value is not None]
+        operands = [value for value in only.inputs if value is not None]
         # What is no input of the kernel is a constant, and comes with the plan.
         sources = [graph.inputs.index(value) if value in graph.inputs else None for value in operands]
         constants = [None if value in graph.inputs else value.initializer() for value in operands]
-        native = self.context.native
-        spec = spec_of(mul, element, constants, native.version, (self.name, self.version))
+        spec = spec_of(only, element, constants, native.version, ep)
         return MulKernel(spec, self._plan(spec), sources)
+
+    def _is_context(self, node: Node) -> bool:
+        """Was it compiled ahead, by this provider?"""
+        return node.op_type == "EPContext" and node.attributes.get("source") == self.name
 
     def _plan(self, spec: MulSpec) -> MulPlan:
         """From the cache, else compiled and put there."""
@@ -110,6 +119,7 @@ class MulKernel:
     """
 
     def __init__(self, spec: MulSpec, plan: MulPlan, sources: list[int | None]) -> None:
+        self._spec = spec
         self._plan = plan
         self._sources = sources
         self._dtype = spec.element.dtype
@@ -129,6 +139,10 @@ class MulKernel:
         with np.errstate(all="ignore"):
             np.multiply(left, right, out=product)
 
+    def ep_context(self) -> bytes:
+        """The plan, for a model that is compiled ahead."""
+        return write_context(self._spec, self._plan, self._sources, FORMAT_VERSION)
+
     def _operand(self, context: KernelContext, side: int) -> Any:
         source = self._sources[side]
         return self._constants[side] if source is None else context.input(source)
@@ -143,8 +157,10 @@ def _is_ours(node: Node) -> bool:
 
 
 def _is_number(element: Element | None) -> bool:
-    # Without the package ml_dtypes a bfloat16 comes as its bits.
-    return element is not None and element.name in _ELEMENTS and element.dtype != element.bits_dtype
+    if element is None or element.name not in _ELEMENTS:
+        return False
+    # Without the package ml_dtypes a bfloat16 comes as its bits. (None is asked for first: numpy takes it for float64.)
+    return element.bits_dtype is None or element.dtype != element.bits_dtype
 
 
 def _number(options: Mapping[str, Any], name: str, default: int) -> int:

@@ -14,7 +14,17 @@ from ..api.element import Element
 from .graph import Node
 from .sealed import Reason, RejectedError, fingerprint
 
-__all__ = ["MulPlan", "MulSpec", "Operand", "broadcast", "build_plan", "read_plan", "spec_of", "write_plan"]
+__all__ = [
+    "MulPlan",
+    "MulSpec",
+    "Operand",
+    "broadcast",
+    "build_plan",
+    "parse_plan",
+    "read_plan",
+    "spec_of",
+    "write_plan",
+]
 
 Shape = tuple[int, ...]
 
@@ -148,7 +158,7 @@ def read_plan(data: bytes, spec: MulSpec) -> MulPlan:
         RejectedError: it cannot be a plan for this.
     """
     try:
-        plan = _parse(data)
+        plan = parse_plan(data)
     except (struct.error, IndexError) as error:
         raise RejectedError(Reason.PAYLOAD, f"its payload is too short: {error}") from None
     if write_plan(plan) != data:
@@ -165,7 +175,8 @@ def read_plan(data: bytes, spec: MulSpec) -> MulPlan:
     return plan
 
 
-def _parse(data: bytes) -> MulPlan:
+def parse_plan(data: bytes) -> MulPlan:
+    """The same without a look at whether it fits; struct.error or IndexError for bytes that are too few."""
     at, shapes = 1, []
     for _ in range(3 if data[0] else 0):
         rank = data[at]

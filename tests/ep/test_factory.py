@@ -52,7 +52,7 @@ def test_several_classes_are_one_library(rt: Runtime) -> None:
 
 def test_more_classes_than_onnx_runtime_takes_are_refused(rt: Runtime) -> None:
     classes = [make_ep() for _ in range(50)]
-    with pytest.raises(OrtError, match="50 execution providers in one library: ORT takes [0-9]+") as caught:
+    with pytest.raises(OrtError, match=r"50 execution providers in one library: ORT takes [0-9]+") as caught:
         rt.register_ep(*classes)
     assert isinstance(caught.value.__cause__, InputError)
 
