@@ -8,11 +8,12 @@ from typing import Any
 
 from .core.callbacks import Token
 from .core.native import Native
+from .core.status import address
 from .errors import HostError
 from .host.attach import MINIMUM_HOST_VERSION, host_of, is_native
 from .support import CacheSupport
 
-__all__ = ["attach_backend", "backend_of", "read_support", "set_functions"]
+__all__ = ["attach_backend", "backend_of", "read_support", "seen_eps", "set_functions"]
 
 
 def attach_backend(native: Native) -> None:
@@ -65,3 +66,10 @@ def read_support(native: Native, session: Any, name: str | None) -> CacheSupport
     flags = ctypes.c_uint32()
     native.api.SessionGetEpCacheDataCallbackSupport(session, name.encode() if name else None, ctypes.byref(flags))
     return CacheSupport(flags.value)
+
+
+def seen_eps(native: Native, session: Any) -> list[str]:
+    """The names of a session's execution providers, as far as the host was there when they were made."""
+    if backend_of(native) != "host":
+        return []
+    return host_of(native).proposal.sessions.names(address(session) or 0)

@@ -58,7 +58,7 @@ class SessionOptions(_SessionOptions):
         before do not see it. ``ORTCACHE_DISABLE=1`` in the environment makes this do nothing.
 
         Args:
-            cache: a store (an object with ``get`` and ``put``), a mapping of key to bytes, or an `CacheCallbacks`.
+            cache: a store (an object with ``get`` and ``put``), a mapping of key to bytes, or a `CacheCallbacks`.
             read: a function instead: gets a key, gives bytes, or None for a miss.
             write: a function instead: gets a key and a memoryview, which is valid during the call only.
             strict: refuse to make a session whose execution providers cannot honour what is set here, and raise what
@@ -99,6 +99,11 @@ class SessionOptions(_SessionOptions):
     def ep_names(self) -> list[str]:
         """The names of the execution providers that were appended by their devices."""
         return list(dict.fromkeys(device.ep_name for device in self._devices))
+
+    @property
+    def ep_candidates(self) -> list[str]:
+        """The names of those that ORT may select; none where it is not to select any."""
+        return list(dict.fromkeys(device.ep_name for device in self._session_devices())) if self._selects else []
 
     def keep_for_session(self) -> tuple[Any, ...]:
         return (*super().keep_for_session(), self._ep_cache_set)

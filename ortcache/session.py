@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .api.session import Session as _Session
-from .backend import backend_of, read_support
+from .backend import backend_of, read_support, seen_eps
 from .epcache import CacheCallbacks, EpCacheStats
 from .errors import EpCacheError
 from .options import SessionOptions
@@ -21,7 +21,7 @@ class Session(_Session):
 
     def __init__(self, env: Any, model: Any, options: SessionOptions) -> None:
         self._ep_cache: CacheCallbacks | None = options.ep_cache
-        self._ep_names = options.ep_names
+        self._ep_names, self._ep_candidates = options.ep_names, options.ep_candidates
         if self._ep_cache is None or not self._ep_cache.strict:
             super().__init__(env, model, options)
             return
@@ -34,10 +34,21 @@ class Session(_Session):
             raise
 
     def ep_cache_support(self) -> dict[str, CacheSupport]:
-        """What each execution provider that was appended does through the callbacks; empty where none was."""
+        """What each execution provider that was appended, or that ORT selected, does through the callbacks.
+
+        Where the library has the callbacks itself it does not say which it selected: those that do something are here.
+        """
         if backend_of(self.native) is None:
             return dict.fromkeys(self._ep_names, CacheSupport.NONE)
-        return {name: read_support(self.native, self, name) for name in self._ep_names}
+        return self._use(self._read_support)
+
+    def _read_support(self, pointer: Any) -> dict[str, CacheSupport]:
+        found = {name: read_support(self.native, pointer, name) for name in self._ep_names}
+        if self._ep_candidates:
+            seen = seen_eps(self.native, pointer)
+            others = {name: read_support(self.native, pointer, name) for name in self._ep_candidates}
+            found |= {name: flags for name, flags in others.items() if flags or name in seen}
+        return found
 
     def ep_cache_stats(self) -> EpCacheStats:
         """What went through the cache of the options that this session was made from; of all that share that cache."""

@@ -184,3 +184,20 @@ def test_support_that_is_no_flag_is_refused(rt: Runtime, value: Any) -> None:
         with pytest.raises(oc.OrtError, match=f"must be a CacheSupport, not {type(value).__name__}"):
             with cached_session(rt, devices, {}):
                 pass
+
+
+def test_eps_that_ort_selects_count_as_appended_ones(rt: Runtime, mul: Any) -> None:
+    with registered(rt, make_ep(PlainMul, name="Unable")), rt.session_options(intra_op_num_threads=1) as options:
+        recorder, chosen = Recorder(), [NAME]
+
+        def select(devices: Any, *rest: Any) -> Any:
+            return [device for device in devices if device.ep_name in chosen]
+
+        options.set_ep_cache(recorder, strict=True)
+        options.set_provider_selection_policy_delegate(select)
+        with rt.session(MODEL, options) as session:
+            assert session.ep_cache_support() == {NAME: CacheSupport.READ | CacheSupport.WRITE}
+        assert recorder.kinds == "rw"
+        chosen[:] = ["Unable"]
+        with pytest.raises(oc.EpCacheError, match="Unable does not|no execution provider"):
+            rt.session(MODEL, options)
