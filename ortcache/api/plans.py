@@ -19,6 +19,10 @@ LIMIT = 256 * 1024
 #: Plans that a session keeps: one a signature, and one more for each thread that runs it at the same time.
 MOST = 16
 
+#: How often a signature goes the long way before it gets a plan: where there is room for one, and where another has to
+#: go, so that more signatures than there is room for do not take each other's all the time.
+SOON, LATE = 2, 16
+
 
 class Plans:
     """A plan that is in use is not in the list, so no two threads have the same one."""
@@ -28,7 +32,7 @@ class Plans:
         self._inputs = inputs
         self._outputs = [*outputs.slots.values()]
         self._idle: list[Plan] = []  # the one used last is at the end
-        self._seen: set[tuple[Any, ...]] = set()
+        self._seen: dict[tuple[Any, ...], int] = {}
         self._count = 0
         self._lock = threading.RLock()
         # What is handed through from input to output is not written to the output's buffer.
@@ -62,22 +66,24 @@ class Plans:
 
     def learn(self, session: Any, feeds: Mapping[str, Any], results: list[Any]) -> None:
         """A run went the long way with arrays that C used as they were, and all outputs: should the next one of this
-        signature have a plan? It gets one the second time, as long as the model keeps what it promises."""
+        signature have a plan? It gets one after some time, as long as the model keeps what it promises."""
         if not self._possible:
             return
         given = {name: array.shape for name, array in feeds.items()}
         signature = tuple(given.items())
         with self._lock:
-            if signature not in self._seen:
-                if len(self._seen) >= 4 * MOST:
-                    self._seen.clear()
-                self._seen.add(signature)
+            times = self._seen.get(signature, 0) + 1
+            if times == 1 and len(self._seen) >= 4 * MOST:
+                self._seen.clear()
+            self._seen[signature] = times
+            if times < (SOON if self._count < MOST else LATE):
                 return
             slots = [self._inputs.slots[name] for name in given]
             shapes = output_shapes([slot.info for slot in slots], [slot.info for slot in self._outputs], given)
+            del self._seen[signature]
             if shapes is None:
-                self._seen.discard(signature)
-            elif shapes != [array.shape for array in results]:
+                return
+            if shapes != [array.shape for array in results]:
                 self._possible = False
             elif self._room():
                 small = sum(array.nbytes for array in (*feeds.values(), *results)) <= LIMIT

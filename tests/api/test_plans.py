@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ortcache as oc
 from ortcache.api.plan import CopyingPlan, PointingPlan
-from ortcache.api.plans import LIMIT, MOST
+from ortcache.api.plans import LATE, LIMIT, MOST
 
 from ..conformance.nodes import compare
 from ..support.graphs import Node, TensorProto, constant, identity, model, tensor
@@ -87,14 +87,27 @@ def test_signatures_in_turn(rt: oc.Runtime, sizes: tuple[int, ...]) -> None:
 
 def test_the_number_of_plans_is_bounded_and_the_latest_signatures_have_them(rt: oc.Runtime) -> None:
     with rt.session(MIXED) as session:
-        for n in range(1, 3 * MOST):
-            for turn in range(3):
+        for n in range(1, 2 * MOST):
+            for turn in range(LATE + 1):
                 feeds = _feeds(n, 2, turn)
                 assert compare(_long(session, feeds), session.run(feeds))
             assert len(_plans(session)) == min(n, MOST)
         newest = session._plans._idle[-1]
-        session.run(_feeds(3 * MOST - 1, 2))
+        session.run(_feeds(2 * MOST - 1, 2))
         assert session._plans._idle[-1] is newest
+
+
+def test_more_signatures_than_there_is_room_for_do_not_take_each_others_plans_all_the_time(
+    rt: oc.Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    original = CopyingPlan.__init__
+    monkeypatch.setattr(CopyingPlan, "__init__", lambda self, *args: made.append(1) or original(self, *args))
+    with rt.session(MIXED) as session:
+        for turn in range(1000):
+            feeds = _feeds(1 + turn % (MOST + 4), 2, turn)
+            assert compare(_long(session, feeds), session.run(feeds))
+        assert MOST <= len(made) < MOST + 1000 / LATE
 
 
 def test_shapes_that_do_not_come_again_make_no_plans(rt: oc.Runtime) -> None:
