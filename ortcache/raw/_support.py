@@ -51,9 +51,8 @@ class Slot(NamedTuple):
     @property
     def signature(self) -> str:
         """The declaration as C."""
-        if self.params is None:
-            return f"{self.returns} {self.name}"
-        return f"{self.returns} {self.name}({self.params})"
+        parameters = "" if self.params is None else f"({self.params})"
+        return f"{self.returns} {self.name}{parameters}"
 
 
 class Bindings:
