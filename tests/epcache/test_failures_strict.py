@@ -199,5 +199,5 @@ def test_eps_that_ort_selects_count_as_appended_ones(rt: Runtime, mul: Any) -> N
             assert session.ep_cache_support() == {NAME: CacheSupport.READ | CacheSupport.WRITE}
         assert recorder.kinds == "rw"
         chosen[:] = ["Unable"]
-        with pytest.raises(oc.EpCacheError, match="Unable does not|no execution provider"):
+        with pytest.raises(oc.EpCacheError, match=r"Unable does not|no execution provider"):
             rt.session(MODEL, options)
