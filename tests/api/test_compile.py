@@ -12,9 +12,9 @@ import onnx
 import pytest
 
 import ortcache as oc
-from ortcache.api.runtime import load
 from ortcache import raw
 from ortcache.api.initializer_location import Location
+from ortcache.api.runtime import load
 
 from ..support.models import chain_model, external_model
 from ..support.process import run_python

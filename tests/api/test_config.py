@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import ortcache as oc
-from ortcache.api.runtime import load
 from ortcache import raw
+from ortcache.api.runtime import load
 from ortcache.api.scalars import ENTRY_SETTINGS
 
 from ..support.process import run_python

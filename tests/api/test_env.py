@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import ortcache as oc
-from ortcache.api.runtime import load
 from ortcache.api.env import Environment
+from ortcache.api.runtime import load
 
 from ..support.process import run_python
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import ortcache as oc
-from ortcache.api.runtime import load
 from ortcache import raw
+from ortcache.api.runtime import load
 
 from ..support.models import loop_model, lora_model
 from ..support.process import run_python
