@@ -13,7 +13,9 @@ import contextlib
 import ctypes
 import logging
 import os
+import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -31,17 +33,23 @@ MINIMUM_EP_VERSION = 23
 #: Member name to the function that implements it: it gets the target, and C's arguments but the first.
 Functions = Mapping[str, Callable[..., Any]]
 
+_PATIENCE = 1.0  # seconds at exit, for functions that are being called
+
 _log = logging.getLogger("ortcache.ep")
 _NOTHING = ctypes.create_string_buffer(b"")
 
 _lock = threading.RLock()
+_inside: list[None] = []  # one for each call that is going on: append and pop are atomic, so this needs no lock
+_ending = False
+_main = threading.main_thread().ident
+_pause: Any = getattr(ctypes.CDLL(None), "pause", None) if sys.platform != "win32" else None
 _tables: dict[int, VTable] = {}  # by the struct's address
 _trampolines: dict[tuple[Native, str, str, Callable[..., Any]], Any] = {}
 
 
 def _in_child() -> None:
-    global _lock
-    _lock = threading.RLock()  # a thread of the parent may have held it
+    global _lock, _main
+    _lock, _main = threading.RLock(), threading.get_ident()  # a thread of the parent may have held it
 
 
 if hasattr(os, "register_at_fork"):
@@ -67,6 +75,7 @@ class VTable:
     def __init__(self, native: Native, struct: str, target: Any, functions: Functions) -> None:
         self.target = target
         self.struct = struct
+        self.own = native.choice is not None  # of a library that we opened
         self._memory = getattr(raw, struct)()
         self._memory.ort_version_supported = struct_version(native)
         for name, function in functions.items():
@@ -115,12 +124,35 @@ def _leave_to_c(item: Any) -> None:
 
 
 def _at_exit() -> None:
+    global _ending
+    _ending = True
     nothing = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p)  # no arguments, no effect, never gone
     for table in list(_tables.values()):
         _leave_to_c(table)
         for name, kind in table._memory._fields_:
-            if name.startswith("Release") and getattr(table._memory, name):
+            function = getattr(table._memory, name)
+            if isinstance(function, int) or not function:
+                continue
+            if name.startswith("Release"):
                 setattr(table._memory, name, ctypes.cast(nothing, kind))
+            elif table.own and _pause is not None:  # our sessions are closed by now, but those that are in a run
+                setattr(table._memory, name, ctypes.cast(_pause, kind))
+    _let_them_out()
+
+
+def _park() -> None:
+    """Keep a daemon thread that came from C. If it came when the interpreter ends, or went on then, it would be unwound
+    through C++, which aborts; so it waits for the end of the process."""
+    while _pause is not None:
+        _pause()
+
+
+def _let_them_out() -> None:
+    """Wait a little for the threads that are in functions of ours: they may go on only as long as Python does."""
+    until, quiet = time.monotonic() + _PATIENCE, 0
+    while quiet < 5 and time.monotonic() < until:  # one that is on its way in is seen the next time
+        time.sleep(0.001)
+        quiet = 0 if _inside else quiet + 1
 
 
 # Finalizers run newest first: every session of ours, which is younger, is closed in order before this.
@@ -136,20 +168,30 @@ def _make(native: Native, struct: str, name: str, function: Callable[..., Any]) 
         from_exception = native.statuses.from_exception
 
         def call(this: int | None, *args: Any) -> Any:
+            if _ending and threading.get_ident() != _main:
+                _park()
+            _inside.append(None)
             try:
                 function(_target(struct, this), *args)
             except BaseException as error:
                 return from_exception(error)
+            finally:
+                _inside.pop()
             return None
     else:
         harmless = {"const char*": ctypes.addressof(_NOTHING), "void": None}.get(returns, 0)
 
         def call(this: int | None, *args: Any) -> Any:
+            if _ending and threading.get_ident() != _main:
+                _park()
+            _inside.append(None)
             try:
                 return function(_target(struct, this), *args)
             except BaseException as error:
                 with contextlib.suppress(BaseException):
                     _log.error("%s::%s failed", struct, name, exc_info=error)
                 return harmless
+            finally:
+                _inside.pop()
 
     return ctypes.cast(plain(call), typed)
