@@ -17,7 +17,6 @@ from ortcache.runtime import Runtime
 from ..support.cache_eps import (
     EXPECTED,
     FEEDS,
-    MANY,
     MODEL,
     OVERHEAD,
     CFunctions,
@@ -26,6 +25,9 @@ from ..support.cache_eps import (
     outcomes,
     warnings_of,
 )
+from ..support.ep_models import many_muls
+
+MANY = many_muls(3)  # three Muls, with a key each
 
 ERRORS = [
     ValueError("what went wrong"),

@@ -16,7 +16,6 @@ from ..support.cache_eps import (
     BOTH,
     EXPECTED,
     FEEDS,
-    MANY,
     MODEL,
     CFunctions,
     LazyEp,
@@ -27,6 +26,8 @@ from ..support.cache_eps import (
 )
 from ..support.ep_classes import registered
 from ..support.ep_models import many_muls
+
+MANY = many_muls(3)  # three Muls, with a key each
 
 ERRORS: list[type[BaseException]] = [OSError, ValueError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError]
 _WARNINGS = 6  # five, and the word that there will be no more

@@ -21,7 +21,6 @@ from ..support.cache_eps import (
     BOTH,
     EXPECTED,
     FEEDS,
-    MANY,
     MODEL,
     NAME,
     LazyEp,
@@ -30,6 +29,9 @@ from ..support.cache_eps import (
     outcomes,
 )
 from ..support.ep_classes import PlainMul, registered
+from ..support.ep_models import many_muls
+
+MANY = many_muls(3)  # three Muls, with a key each
 
 MANY_FEEDS = {"X": np.linspace(-1, 1, 8, dtype=np.float32)}
 
@@ -39,13 +41,13 @@ import json, sys
 import ortcache as oc
 from ortcache.ep import MulEp, instances
 from tests.support.backends import open_runtime
-from tests.support.cache_eps import MANY
+from tests.support.ep_models import many_muls
 import numpy as np
 rt = open_runtime(log_level="error")  # which nodes are the CPU's is no news
 with rt.session_options(intra_op_num_threads=1) as options:
     options.set_ep_cache(oc.DirectoryStore(sys.argv[1]), strict=True)
     options.append_ep(rt.register_ep(MulEp))
-    session = rt.session(MANY, options)
+    session = rt.session(many_muls(3), options)
 output = session.run({"X": np.linspace(-1, 1, 8, dtype=np.float32)})[0]
 (ep,) = instances()
 print(json.dumps([session.ep_cache_stats().as_dict(), dict(ep.outcomes), output.tobytes().hex(), sys.argv[1:]]))

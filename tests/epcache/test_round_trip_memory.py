@@ -11,7 +11,10 @@ import pytest
 from ortcache import raw
 from ortcache.runtime import Runtime
 
-from ..support.cache_eps import MANY, Recorder, cached_session, outcomes
+from ..support.cache_eps import Recorder, cached_session, outcomes
+from ..support.ep_models import many_muls
+
+MANY = many_muls(3)  # three Muls, with a key each
 
 
 class CountingAllocator:

@@ -8,14 +8,13 @@ The native path needs bindings that hold the proposal's functions as ordinary sl
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
-
-from .oracles import ROOT
-from .process import run_python
 
 __all__ = ["VARIABLE", "child", "open_runtime", "variables", "wanted"]
 
 VARIABLE = "ORTCACHE_TEST_BACKEND"
+_ROOT = Path(__file__).resolve().parents[2]
 _future: list[Any] = []
 
 
@@ -41,11 +40,13 @@ def open_runtime(**settings: Any) -> Any:
 def variables(backend: str | None = None, path: str | None = None) -> dict[str, str]:
     """Environment of a child process: the same backend as here, where nothing else is said."""
     backend = backend or wanted()
-    path = path or (os.environ["PYTHONPATH"] if backend == "native" else str(ROOT))
+    path = path or (os.environ["PYTHONPATH"] if backend == "native" else str(_ROOT))
     # Safe path: the current folder has an ortcache, too.
     return {VARIABLE: backend, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
 
 
 def child(code: str, *args: object, **how: Any) -> str:
     """`run_python` on the same backend."""
+    from .process import run_python  # it needs pytest, and the children start faster without
+
     return run_python(code, *args, **{"timeout": 60, **variables(), **how})

@@ -18,13 +18,11 @@ from ortcache.runtime import Runtime
 from ortcache.session import Session
 
 from .ep_classes import PlainMul
-from .ep_models import many_muls
 
 __all__ = [
     "BOTH",
     "EXPECTED",
     "FEEDS",
-    "MANY",
     "MODEL",
     "NAME",
     "OVERHEAD",
@@ -39,7 +37,6 @@ __all__ = [
 NAME = MulEp.name
 BOTH = CacheSupport.READ | CacheSupport.WRITE
 MODEL = mul_model()  # one Mul
-MANY = many_muls(3)  # three of them, with a key each
 FEEDS = {"X": np.arange(6, dtype=np.float32).reshape(3, 2) - 2}
 EXPECTED = FEEDS["X"] * np.arange(1, 7, dtype=np.float32).reshape(3, 2)
 
