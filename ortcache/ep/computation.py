@@ -11,7 +11,7 @@ from typing import Any
 from ..core.native import Native
 from ..core.status import address
 from ..errors import ClosedError, InputError
-from .kernel import KernelContext
+from .kernel import KernelContext, count_of
 from .log import EpLogger
 from .vtable import Functions, VTable
 
@@ -26,15 +26,19 @@ class Computation:
     Args:
         kernel: has ``compute``, or is itself a function; what it has of ``create_state`` and ``release_state`` is used.
         name: of the node that stands for it in the model.
+        tensors: the inputs that can be nothing but tensors.
         quiet: called before anything is released.
 
     Raises:
         TypeError: it is no kernel.
     """
 
-    def __init__(self, native: Native, kernel: Any, name: str, log: EpLogger, quiet: Callable[[], None]) -> None:
+    def __init__(
+        self, native: Native, kernel: Any, name: str, tensors: frozenset[int], log: EpLogger, quiet: Callable[[], None]
+    ) -> None:
         self.native = native
         self._name = name
+        self._tensors = tensors
         self._log = log
         self._quiet = quiet
         self._compute = getattr(kernel, "compute", kernel)
@@ -43,6 +47,7 @@ class Computation:
         if not callable(self._compute):
             what = "None" if kernel is None else type(kernel).__name__
             raise TypeError(f"compile must give a kernel for {name}: something with a method compute, not {what}")
+        self._counts: tuple[int, int] | None = None
         self._states: dict[int, Any] = {}
         self._numbers = itertools.count(1)  # 0 would be NULL
         # Made now: of a failure when ORT asks for it, ORT does not say what it was.
@@ -72,7 +77,10 @@ class Computation:
             state = self._states[number or 0]
         except KeyError:
             raise ClosedError(f"the kernel of {self._name} was called after its state was released") from None
-        context = KernelContext(self.native, address(kernel_context) or 0, state, self._log)
+        here = address(kernel_context) or 0
+        if self._counts is None:
+            self._counts = count_of(self.native, here, "Input"), count_of(self.native, here, "Output")
+        context = KernelContext(self.native, here, self._counts, self._tensors, state, self._log)
         try:
             result = self._compute(context)
             if result is not None:

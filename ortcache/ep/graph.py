@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import raw
 from ..api.element import Element
-from ..api.typeinfo import TypeInfo, read_type_info
+from ..api.typeinfo import Kind, TypeInfo, read_type_info
 from .attributes import Attributes
 from .initializers import ExternalData, external_data, initial_value
 from .view import View, decode, fact
@@ -41,6 +41,11 @@ class ValueInfo(View):
     def type(self) -> str:
         """The type as text, such as ``tensor(float)``; "" where it is not known."""
         return str(self.info or "")
+
+    @property
+    def is_tensor(self) -> bool:
+        """Is it a tensor, and neither a sequence nor an optional?"""
+        return self.info is not None and self.info.kind == Kind.ONNX_TYPE_TENSOR
 
     @property
     def element(self) -> Element | None:

@@ -118,9 +118,10 @@ class Instance:
         try:
             for index in range(count):
                 with Scope(self.native) as scope:
-                    node = scope.view(Node, nodes[index])
-                    kernel = self.ep.compile(scope.view(Graph, graphs[index]), node)
-                    made.append(Computation(self.native, kernel, node.name, self.context.log, self.quiet))
+                    node, graph = scope.view(Node, nodes[index]), scope.view(Graph, graphs[index])
+                    kernel = self.ep.compile(graph, node)
+                    tensors = frozenset(i for i, value in enumerate(graph.inputs) if value.is_tensor)
+                    made.append(Computation(self.native, kernel, node.name, tensors, self.context.log, self.quiet))
                     if ahead:
                         contexts.append(ep_context_node(self.native, kernel, node, self.ep.name, self.ep.version))
         except BaseException:

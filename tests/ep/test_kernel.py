@@ -191,8 +191,6 @@ def test_a_context_is_dead_after_the_run(rt: Runtime) -> None:
     uses: list[Callable[[], Any]] = [
         lambda: context.inputs,
         lambda: context.input(0),
-        lambda: context.input_count,
-        lambda: context.output_count,
         lambda: context.output(0, [2]),
         lambda: context.set_output(0, 1),
     ]
