@@ -42,25 +42,31 @@ class DirectoryStore:
 
     def get(self, key: str) -> bytes | None:
         try:
-            file = os.open(self._path(key), os.O_RDONLY | _FLAGS)
+            # Not blocking: whatever else has that name, such as a pipe, is looked at first.
+            file = os.open(self._path(key), os.O_RDONLY | _FLAGS | getattr(os, "O_NONBLOCK", 0))
         except FileNotFoundError:
             return None
         except OSError:
             if self._path(key).is_symlink():  # it is not a value: nobody here makes links
                 return None
             raise
-        with os.fdopen(file, "rb") as stream:
+        try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 return None
-            return stream.read()
+            with os.fdopen(file, "rb", closefd=False) as stream:
+                return stream.read()
+        finally:
+            os.close(file)
 
     def put(self, key: str, value: Buffer) -> None:
         path = self._path(key)
+        view = memoryview(value)
+        data = view if view.c_contiguous else view.tobytes()
         temporary = self.root / f"{_TEMPORARY}{os.getpid()}-{secrets.token_hex(8)}"
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
         try:
             with os.fdopen(file, "wb") as stream:
-                stream.write(value)
+                stream.write(data)
                 stream.flush()
                 os.fsync(file)
             temporary.replace(path)

@@ -23,7 +23,7 @@ class MemoryStore:
             return self._values.get(check_key(key))
 
     def put(self, key: str, value: Buffer) -> None:
-        data = bytes(value)  # before the lock: it may be long
+        data = bytes(memoryview(value))  # not of a number, which bytes takes for a size; and before the lock
         with self._lock:
             self._values[check_key(key)] = data
 
