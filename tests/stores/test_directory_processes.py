@@ -1,0 +1,135 @@
+"""One directory and several processes; some of them are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ortcache.stores import DirectoryStore
+
+from ..support.oracles import ROOT, need
+
+#: Puts values of one letter each, over and over, and says when it begins.
+WRITER = """
+import sys
+from ortcache.stores import DirectoryStore
+store = DirectoryStore(sys.argv[1])
+times, letter = int(sys.argv[2]), sys.argv[3].encode()
+print("begun", flush=True)
+for turn in range(times):
+    store.put("shared", letter * (100_000 + turn % 7))
+    store.put(f"own-{sys.argv[3]}", letter * 1000)
+    if turn % 5 == 4:
+        store.delete(f"own-{sys.argv[3]}")
+"""
+KILLS = int(os.environ.get("ORTCACHE_TEST_KILLS", "12"))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+def start(root: Path, times: int, letter: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(root), str(times), letter],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+def whole(value: bytes) -> bool:
+    return len(set(value)) == 1 and (len(value) == 1000 or 100_000 <= len(value) < 100_007)
+
+
+def test_processes_at_once_never_see_half_a_value(root: Path) -> None:
+    store = DirectoryStore(root)
+    processes = [start(root, 120, letter) for letter in "abc"]
+    seen = 0
+    while any(process.poll() is None for process in processes):
+        for key in list(store.keys()):
+            value = store.get(key)
+            assert value is None or whole(value)
+            seen += value is not None
+    assert [process.wait(30) for process in processes] == [0, 0, 0]
+    for process in processes:
+        process.communicate()
+    assert seen > 0
+    assert {path.name for path in root.iterdir()} <= {"shared", "own-a", "own-b", "own-c"}
+
+
+def test_a_process_that_is_killed_leaves_whole_values_and_no_listed_rest(root: Path) -> None:
+    need("linux", sys.platform == "linux")
+    store = DirectoryStore(root)
+    store.put("before", b"b" * 1000)
+    for turn in range(KILLS):
+        process = start(root, 1_000_000, "x")
+        time.sleep(0.002 + 0.011 * (turn % 8))
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(30) == -signal.SIGKILL
+        process.communicate()
+        keys = list(store.keys())
+        assert set(keys) <= {"before", "shared", "own-x"}
+        for key in keys:
+            assert whole(store.get(key) or b"")
+        # What was on its way has a name that no key has.
+        assert all(path.name.startswith(".tmp-") for path in root.iterdir() if path.name not in keys)
+    store.put("shared", b"y" * 1000)
+    assert store.get("shared") == b"y" * 1000
+
+
+def test_temporary_names_are_unique_and_tell_the_process(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = DirectoryStore(root)
+    names: list[str] = []
+    replace = Path.replace
+
+    def watched(self: Path, target: Path) -> Path:
+        names.append(self.name)
+        assert list(store.keys()) in ([], ["key"])  # it is there now, and not listed
+        assert self.stat().st_mode & 0o077 == 0
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    for _ in range(50):
+        store.put("key", b"x")
+    assert len(set(names)) == 50
+    assert all(name.startswith(f".tmp-{os.getpid()}-") for name in names)
+
+
+def test_a_temporary_name_that_is_taken_is_not_written_over(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.token_hex", lambda size: "0" * (2 * size))
+    store = DirectoryStore(root)
+    taken = root / f".tmp-{os.getpid()}-{'0' * 16}"
+    taken.write_bytes(b"somebody else's")
+    with pytest.raises(FileExistsError):
+        store.put("key", b"x")
+    assert taken.read_bytes() == b"somebody else's"
+    assert store.get("key") is None
+
+
+def test_a_value_is_on_the_disk_before_it_has_its_name(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, steps = DirectoryStore(root), []
+    fsync, replace = os.fsync, Path.replace
+
+    def watched_fsync(file: int) -> None:
+        steps.append(("fsync", os.fstat(file).st_size))
+        fsync(file)
+
+    def watched_replace(self: Path, target: Path) -> Path:
+        steps.append(("replace", self.stat().st_size))
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", watched_fsync)
+    monkeypatch.setattr(Path, "replace", watched_replace)
+    store.put("key", b"x" * 12345)
+    assert steps[:2] == [("fsync", 12345), ("replace", 12345)]
