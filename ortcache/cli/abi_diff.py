@@ -61,7 +61,7 @@ def _text(document: dict[str, Any]) -> list[str]:
     lines = [f"1.{document['from']} to 1.{document['to']}: {len(added)} members added, {len(removed)} removed"]
     sign = "-" if removed else "+"
     for struct, group in groupby(added or removed, key=lambda m: m["struct"]):
-        rows = [(f"  {sign} {m['index']}", declarations.since_text(m["since"]), m["signature"]) for m in group]
+        rows = [(f"  {sign} {m['index']}", declarations.since_text(m["since"]), declarations.text(m)) for m in group]
         lines += ["", f"{struct} ({len(rows)})", *columns(rows)]
     if document["not_compared"]:
         lines += ["", f"not compared: {document['not_compared']} members whose since-version is not known"]

@@ -82,7 +82,7 @@ def _using(handle: str) -> list[dict[str, Any]]:
 
 
 def _member_rows(members: list[dict[str, Any]]) -> list[str]:
-    rows = [(m["index"], since_text(m["since"]), m["signature"]) for m in members]
+    rows = [(m["index"], since_text(m["since"]), declarations.text(m)) for m in members]
     return columns([("index", "since", "member"), *rows], right=(0,))
 
 

@@ -11,7 +11,7 @@ from ..raw import _declarations as declared
 from ..raw import constants, enums
 from ..raw._support import Slot
 
-__all__ = ["FUNCTION_TABLES", "close_names", "enum_values", "member", "names", "since_text"]
+__all__ = ["FUNCTION_TABLES", "close_names", "enum_values", "member", "names", "since_text", "text"]
 
 #: The structs that ORT fills in with its functions.
 FUNCTION_TABLES = ("OrtApiBase", "OrtApi", *TABLES)
@@ -51,6 +51,12 @@ def enum_values(name: str) -> dict[str, int]:
 def since_text(since: int | str | None) -> str:
     """A since-version for people: "1.24", "proposed", "?"."""
     return f"1.{since}" if isinstance(since, int) else since or "?"
+
+
+def text(member: dict[str, Any]) -> str:
+    """A member's C signature; for a placeholder, what it is."""
+    kept = str(member["name"]).startswith("placeholder_")
+    return f"({member['name']}: its name or parameters are not known)" if kept else str(member["signature"])
 
 
 def close_names(name: str) -> list[str]:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import IO, Any
 
+from .. import raw
 from ..core.library import Choice, find_library, mapped_images
 from ..core.loader import open_native
 from ..core.native import Native
@@ -41,7 +42,7 @@ def main() -> None:
     make_runtime, infer = wrappers
     runtime = make_runtime(native)
     probe.stage("providers", runtime.providers)
-    probe.stage("devices", runtime.ep_devices, lambda devices: [str(device) for device in devices])
+    probe.stage("devices", runtime.ep_devices, lambda devices: [_device(device) for device in devices])
     probe.stage("inference", lambda: infer(runtime))
 
 
@@ -82,6 +83,13 @@ def _versions(native: Native) -> dict[str, Any]:
         "api_version": native.api_version,
         "library_api_version": native.library_api_version,
     }
+
+
+def _device(device: Any) -> str:
+    hardware = device.device
+    kind = raw.OrtHardwareDeviceType(hardware.type).name.rpartition("_")[2]
+    version = device.ep_metadata.get("version")
+    return f"{device.ep_name}{f' {version}' if version else ''} on {hardware.vendor} {kind}".replace("  ", " ")
 
 
 if __name__ == "__main__":
