@@ -87,7 +87,8 @@ def _versions(native: Native) -> dict[str, Any]:
 
 def _device(device: Any) -> str:
     hardware = device.device
-    kind = raw.OrtHardwareDeviceType(hardware.type).name.rpartition("_")[2]
+    kinds = {int(kind): kind.name.rpartition("_")[2] for kind in raw.OrtHardwareDeviceType}
+    kind = kinds.get(hardware.type, f"hardware of type {hardware.type}")
     version = device.ep_metadata.get("version")
     return f"{device.ep_name}{f' {version}' if version else ''} on {hardware.vendor} {kind}".replace("  ", " ")
 
