@@ -60,15 +60,20 @@ def _read(state: int | None, name: bytes, allocator: Any, buffer: Any, size: Any
     functions: NamedBuffers = target(state)
     if functions.read is None:
         raise LookupError("no read function is set")
-    data = _flat(functions.read(name.decode()))
-    if data is None or not data.nbytes:
+    data = functions.read(name.decode())
+    if data.__class__ is not bytes:
+        data = _flat(data)
+    if not data:
         return
-    address = allocator.contents.Alloc(allocator, data.nbytes)
+    count = len(data)
+    address = allocator.contents.Alloc(allocator, count)
     if not address:
-        raise MemoryError(f"the allocator gives no {data.nbytes} bytes for {name.decode()!r}")
-    destination = view_memory(address, data.nbytes, writable=True)
-    destination[:] = data
-    buffer[0], size[0] = address, data.nbytes
+        raise MemoryError(f"the allocator gives no {count} bytes for {name.decode()!r}")
+    if data.__class__ is bytes:  # the usual case, and this is the shorter way
+        ctypes.memmove(address, data, count)
+    else:
+        view_memory(address, count, writable=True)[:] = data
+    buffer[0], size[0] = address, count
 
 
 def _flat(data: Any) -> memoryview | None:

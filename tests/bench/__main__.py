@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from . import generate, imports, memory, runs
+from . import callbacks, generate, imports, memory, runs
 from .measure import Row
 
 __all__: list[str] = []
 
-_PARTS = {"imports": imports, "generate": generate, "runs": runs, "memory": memory}
+_PARTS = {"imports": imports, "generate": generate, "runs": runs, "memory": memory, "callbacks": callbacks}
 
 
 def main() -> None:
