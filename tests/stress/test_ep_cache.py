@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from ..support.backends import open_runtime
 from ..support.cache_eps import EXPECTED, FEEDS, MODEL, LazyEp, Recorder, cached_session
 from ..support.ep_classes import registered
 from ..support.resources import descriptors, resident
+from ..support.stress import Alive
 
 STRESS = int(os.environ.get("ORTCACHE_STRESS", "40"))  # 2000 in the stress session
 SESSIONS = STRESS // 2 if STRESS > 40 else 30
@@ -34,6 +36,15 @@ _SPARE = 2 << 20  # bytes: what allocators and caches of the interpreter may gro
 def rt() -> Iterator[Runtime]:
     with open_runtime() as runtime:
         yield runtime
+
+
+@pytest.fixture(autouse=True)
+def unseen() -> Iterator[None]:
+    """Nobody keeps the lines that tell what was made and released: pytest would, which looks like a leak."""
+    logger, hiding = logging.getLogger("ortcache.lifetime"), Alive(hide=True)
+    logger.addFilter(hiding)
+    yield
+    logger.removeFilter(hiding)
 
 
 def told(capsys: pytest.CaptureFixture[str], what: str, before: int, after: int) -> None:
