@@ -6,6 +6,7 @@ place where values go, such as a file.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 import weakref
@@ -17,6 +18,7 @@ from .. import raw
 from ..core.named_buffers import view_memory
 from ..core.native import Native
 from ..errors import OrtError
+from ..host.entries import Entry
 from ..support import CacheSupport
 from .counters import CacheCounters, Counting, Lookup, Outcome
 from .keys import is_safe_key
@@ -31,14 +33,16 @@ class CacheFunctions:
     """The functions that the application set: C's, whoever wrote them.
 
     Args:
-        keep: Python objects that must live as long as the functions may be called.
+        entry: the host's, which keeps what the functions need, and is told of values that are refused.
     """
 
-    def __init__(self, read: Any = None, write: Any = None, state: int | None = None, keep: Any = None) -> None:
+    def __init__(
+        self, read: Any = None, write: Any = None, state: int | None = None, entry: Entry | None = None
+    ) -> None:
         self.read: Any = read or None
         self.write: Any = write or None
         self.state = state
-        self.keep = keep
+        self.entry = entry
 
 
 class EpCache:
@@ -122,8 +126,9 @@ class EpCache:
         """Say that the value of a key is not the provider's own, or is damaged: it is to be treated as a miss."""
         self._counting.add(rejected=1)
         functions = self._functions
-        if functions is not None and functions.keep is not None:
-            functions.keep.rejected()
+        if functions is not None and functions.entry is not None:
+            with contextlib.suppress(Exception):  # no method here raises
+                functions.entry.rejected()
         self.warn("EP cache: the value of %r is not used: %s", key, reason)
 
     def warn(self, message: str, *args: object) -> None:

@@ -157,13 +157,13 @@ class Factory:
         """The EP cache functions of the session options; what they need is held by what this gives."""
         read, write, state = raw.OrtReadNamedBufferFunc(), raw.OrtWriteNamedBufferFunc(), ctypes.c_void_p()
         try:
-            keep = self._host.proposal.find(options) if self._host else None
+            entry = self._host.proposal.find(options) if self._host else None
             get = self.native.api.SessionOptionsGetEpCacheDataFuncs
             get(options, ctypes.byref(read), ctypes.byref(write), ctypes.byref(state))
         except Exception as error:  # a cache fault never breaks a session
             log.warning("EP cache: the functions that were set cannot be used: %s", error)
             return CacheFunctions()
-        return CacheFunctions(read, write, state.value, keep)
+        return CacheFunctions(read, write, state.value, entry)
 
 
 _FUNCTIONS: Functions = {

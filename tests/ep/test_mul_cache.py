@@ -97,6 +97,17 @@ def _resealed(entry: bytes, payload: bytes, *, magic: bytes = MAGIC, version: in
     return seal(magic, version, entry[12:44], payload)
 
 
+def test_the_application_is_told_of_rejected_values(rt: Runtime, devices: list[EpDevice]) -> None:
+    values: dict[str, bytes] = {}
+    outcomes(rt, devices, values, many_muls(3))
+    for key in list(values)[:2]:
+        values[key] = b"somebody else's"
+    with ep_session(rt, devices, many_muls(3), ep_cache=values) as session:
+        stats = session.ep_cache_stats()
+        assert (stats.hits, stats.rejected, stats.writes) == (3, 2, 2)
+        assert instances(MulEp)[0].context.cache.counters.rejected == 2
+
+
 def test_a_whole_entry_that_is_not_its_own_is_rejected(rt: Runtime, devices: list[EpDevice]) -> None:
     values: dict[str, bytes] = {}
     outcomes(rt, devices, values)
