@@ -61,9 +61,12 @@ class Binding:
             for bind in self._allocating:
                 self._check(bind(), "BindOutputToDevice")
             if run_options is None:
-                status = call()
-                if status:
-                    self._check(status, "RunWithBinding")
+                statuses = self.session.native.statuses
+                status = statuses.call(call, ())  # callbacks may come within
+                failure = statuses.error_at(status, "RunWithBinding") if status else None
+                statuses.settle()
+                if failure is not None:
+                    raise failure
             else:
                 self._run_with(run_options)
         finally:
@@ -151,7 +154,8 @@ def _input(native: Any, slot: Slot, data: Any) -> Any:
     in_place = isinstance(data, np.ndarray) and not isinstance(data, np.ma.MaskedArray) and slot.plain
     if not in_place or data.dtype.newbyteorder("=") != slot.dtype:
         # What numpy's memory cannot be used for (strings, sequences, packed types) is converted once.
-        return feed_value(native, slot.info, data)
+        fed = feed_value(native, slot.info, data)
+        return fed if isinstance(fed, Value) else Value.of(native, fed)
     if data.dtype == slot.dtype and data.flags.c_contiguous and data.flags.aligned:
         return data
     raise InputError(

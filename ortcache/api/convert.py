@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from .. import raw
 from ..core.handle import Hold
-from ..core.marshal import pointers
 from ..core.native import Native
 from ..errors import InputError, OrtcacheError
 from .empty import empty_sequence
-from .reading import has_value
+from .making import Made, make_tensor
 from .typeinfo import Kind, TypeInfo, ValueInfo
 from .value import Value
 
-__all__ = ["feed_value"]
+__all__ = ["Fed", "feed_value"]
+
+#: The user's own, or made for this use.
+Fed = Value | Made
 
 
-def feed_value(native: Native, info: ValueInfo, data: Any) -> Value:
+def feed_value(native: Native, info: ValueInfo, data: Any) -> Fed:
     """The OrtValue for one input.
 
     Args:
@@ -39,7 +40,7 @@ def feed_value(native: Native, info: ValueInfo, data: Any) -> Value:
         raise
 
 
-def _to_value(native: Native, info: TypeInfo, data: Any) -> Value:
+def _to_value(native: Native, info: TypeInfo, data: Any) -> Fed:
     if isinstance(data, Value):
         return _checked(native, data)
     match info.kind:
@@ -57,20 +58,20 @@ def _to_value(native: Native, info: TypeInfo, data: Any) -> Value:
 def _checked(native: Native, value: Value) -> Value:
     if value.native.base != native.base:
         raise InputError("this Value belongs to another ONNX Runtime library")
-    if not has_value(native, ctypes.addressof(value._pointer.contents)):
+    if value.kind == Kind.ONNX_TYPE_UNKNOWN:
         raise InputError("this Value has nothing in it: give None for an optional without a value")
     return value
 
 
-def _tensor(native: Native, info: TypeInfo, data: Any) -> Value:
+def _tensor(native: Native, info: TypeInfo, data: Any) -> Made:
     if data is None or isinstance(data, (Mapping, set, frozenset)):
         raise TypeError(f"it is {info}: {'None' if data is None else 'a ' + type(data).__name__} is no tensor")
     if info.element is None:
         raise InputError("its element type is not one that this version of ortcache knows")
-    return Value.from_numpy(native, data, info.element)
+    return make_tensor(native, data, info.element)
 
 
-def _sequence(native: Native, info: TypeInfo, data: Any) -> Value:
+def _sequence(native: Native, info: TypeInfo, data: Any) -> Made:
     if isinstance(data, (str, bytes)) or not isinstance(data, (Sequence, np.ndarray)):
         raise TypeError(f"it is {info}: give a list, not {type(data).__name__}")
     assert info.contained is not None
@@ -79,25 +80,23 @@ def _sequence(native: Native, info: TypeInfo, data: Any) -> Value:
     return _compose(native, [_to_value(native, info.contained, item) for item in data], info.kind)
 
 
-def _map(native: Native, info: TypeInfo, data: Any) -> Value:
+def _map(native: Native, info: TypeInfo, data: Any) -> Made:
     if not isinstance(data, Mapping):
         raise TypeError(f"it is {info}: give a dict, not {type(data).__name__}")
     assert info.contained is not None
-    keys = Value.from_numpy(native, list(data.keys()), info.element)
-    values = Value.from_numpy(native, list(data.values()), info.contained.element)
+    keys = make_tensor(native, list(data.keys()), info.element)
+    values = make_tensor(native, list(data.values()), info.contained.element)
     return _compose(native, [keys, values], info.kind)
 
 
-def _compose(native: Native, items: list[Value], kind: int) -> Value:
+def _compose(native: Native, items: Sequence[Fed], kind: int) -> Made:
     """A sequence or map. ORT takes the items' tensors as they are, and so the memory that they point into."""
-    out = ctypes.POINTER(raw.OrtValue)()
-    entered: list[Value] = []
-    try:
-        for item in items:
-            item._enter()
-            entered.append(item)
-        native.api.CreateValue(pointers(raw.OrtValue, items), len(items), kind, ctypes.byref(out))
-        return Value(native, out, keep=tuple(Hold(item) for item in items))
-    finally:
-        for item in entered:
-            item._leave()
+    keep = [Hold(item) if isinstance(item, Value) else item for item in items]
+    addresses = [item.address for item in items]  # of a Value that another thread closes now, the hold keeps it
+    out = ctypes.c_void_p()
+    status = native.quick.CreateValue(
+        (ctypes.c_void_p * len(addresses))(*addresses), len(addresses), kind, ctypes.byref(out)
+    )
+    if status:
+        raise native.statuses.error_at(status, "CreateValue")
+    return Made(native, out.value or 0, keep)

@@ -11,15 +11,15 @@ from .. import raw
 from ..core.native import Native
 from ..errors import InputError
 from .element import PROTO
+from .making import Made
 from .typeinfo import Kind, TypeInfo
-from .value import Value
 
 __all__ = ["empty_sequence"]
 
 _INT = 2  # an attribute's type
 
 
-def empty_sequence(native: Native, contained: TypeInfo) -> Value:
+def empty_sequence(native: Native, contained: TypeInfo) -> Made:
     """A sequence of tensors with nothing in it."""
     if contained.kind != Kind.ONNX_TYPE_TENSOR or contained.element is None:
         raise InputError(
@@ -34,7 +34,7 @@ def empty_sequence(native: Native, contained: TypeInfo) -> Value:
     return _run(native, _number(1, 8) + _bytes(7, graph) + _bytes(8, _number(2, 15)))  # IR version 8, operator set 15
 
 
-def _run(native: Native, model: bytes) -> Value:
+def _run(native: Native, model: bytes) -> Made:
     """The output y of a model without inputs."""
     api = native.api
     env, options = ctypes.POINTER(raw.OrtEnv)(), ctypes.POINTER(raw.OrtSessionOptions)()
@@ -50,7 +50,7 @@ def _run(native: Native, model: bytes) -> Value:
         api.raw.ReleaseSession(session)
         api.raw.ReleaseSessionOptions(options)
         api.raw.ReleaseEnv(env)
-    return Value(native, out)
+    return Made(native, ctypes.addressof(out.contents))
 
 
 # Protobuf's wire format.

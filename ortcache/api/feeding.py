@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.native import Native
-from .convert import feed_value
+from .convert import Fed, feed_value
 from .signature import Inputs
 from .tensor import tensor_over
 from .value import Value
@@ -28,29 +28,36 @@ class Feeds:
         arrays: name to data.
     """
 
-    __slots__ = ("_entered", "_made", "_native", "arrays", "count", "names", "plain", "values")
+    __slots__ = ("_entered", "_made", "_native", "_others", "arrays", "count", "names", "plain", "values")
 
     def __init__(self, native: Native, inputs: Inputs, feeds: Mapping[str, Any]) -> None:
         slots, self.names, self.arrays = inputs.choose(feeds)
         self._native = native
         self._made: list[int] = []
+        self._others: list[Fed] = []
         self._entered: list[Value] = []
         self.count = len(slots)
         self.values = (ctypes.c_void_p * self.count)()
         try:
-            for place, (slot, data) in enumerate(zip(slots, self.arrays.values(), strict=True)):
+            for place, data in enumerate(self.arrays.values()):
+                slot = slots[place]
                 if slot.plain and data.__class__ is np.ndarray and data.dtype == slot.dtype and _usable(data.flags):
-                    self.values[place] = made = tensor_over(native, data, data.shape, slot.code)
+                    made = tensor_over(native, data, data.shape, slot.code)
                     self._made.append(made)
+                    self.values[place] = made
                 else:
-                    value = feed_value(native, slot.info, data)
-                    pointer = value._enter()
-                    self._entered.append(value)
-                    self.values[place] = ctypes.addressof(pointer.contents)
+                    self.values[place] = self._other(feed_value(native, slot.info, data))
         except BaseException:
             self.release()
             raise
-        self.plain = not self._entered
+        self.plain = not self._others
+
+    def _other(self, value: Fed) -> int:
+        self._others.append(value)
+        if isinstance(value, Value):
+            value._enter()
+            self._entered.append(value)
+        return value.address
 
     def release(self) -> None:
         """The run is over: give back what was made for it."""

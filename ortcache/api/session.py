@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.handle import Handle
 from ..core.marshal import key_values
+from ..errors import OrtError
 from .binding import Binding
 from .env import Environment
 from .feeding import Feeds
@@ -121,6 +122,7 @@ class Session(Handle):
                     try:
                         status = plan.run()
                         if not status:
+                            self.native.statuses.settle()
                             return plan.results()
                     finally:
                         self._plans.give(plan)
@@ -163,31 +165,38 @@ class Session(Handle):
             feeds.release()
 
     def _call(self, feeds: Feeds, names: Any, values: Any, options: RunOptions | None) -> None:
+        native, pointer = self.native, self._record.pointer
         run_options = None if options is None else options._enter()
         try:
-            status = self.native.quick.Run(
-                self._record.pointer, run_options, feeds.names, feeds.values, feeds.count, names, len(values), values
-            )
+            arguments = feeds.names, feeds.values, feeds.count, names, len(values), values
+            status = native.statuses.call(native.quick.Run, (pointer, run_options, *arguments))
         finally:
             if options is not None:
                 options._leave()
-        if status:
-            raise self.native.statuses.error_at(status, "Run")
+        failure = native.statuses.error_at(status, "Run") if status else None
+        native.statuses.settle()
+        if failure is not None:
+            raise failure
 
     def _result(self, slot: Slot, owner: Result) -> Any:
-        if not slot.plain:
-            result = read(self.native, owner.address, owner)
-        elif has_value(self.native, owner.address):
-            result = read_tensor(self.native, owner.address, owner)
+        if slot.plain:
+            try:
+                result = read_tensor(self.native, owner.address, owner)
+            except OrtError:
+                if has_value(self.native, owner.address):
+                    raise
+                return None
         else:
-            return None
+            result = read(self.native, owner.address, owner)
         # A feed that is handed through comes back as the caller's own memory.
         return result.copy() if isinstance(result, np.ndarray) and slot.info.name in self._outs.passed else result
 
     def _run_again(self, status: int, feeds: Any) -> list[Any]:
         """A prepared run failed. The long way says why; or it works, since the outputs are not of the shapes that the
         model promises."""
-        self.native.statuses.error_at(status, "RunWithBinding")  # releases it
+        failure = self.native.statuses.error_at(status, "Run")
+        if failure.__cause__ is not None:  # of a callback, which need not fail twice
+            raise failure
         results = self._run(None, feeds, None)
         self._plans.forbid()
         return results

@@ -11,12 +11,10 @@ import numpy as np
 from .. import raw
 from ..core.handle import Handle, Hold
 from ..core.native import Native
-from .arrays import as_array
-from .element import STRING, Element
-from .packed import pack
+from .element import Element
+from .making import Made, make_tensor
 from .reading import kind_of, read
-from .tensor import describe, tensor_over
-from .text import fill_strings
+from .tensor import describe
 from .typeinfo import Kind, TypeInfo, read_type_info
 
 __all__ = ["Value"]
@@ -56,16 +54,21 @@ class Value(Handle):
         """
         if isinstance(data, Value):
             raise TypeError("this is a Value already")
-        array, item = as_array(data, target)
-        if item.code == STRING:
-            return _string_tensor(cls, native, array)
-        shape = array.shape
-        if item.packed:
-            array = pack(array, item)
-        # numpy copies only where it is not so already.
-        array = np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
-        pointer = ctypes.cast(tensor_over(native, array, shape, item.code), ctypes.POINTER(raw.OrtValue))
-        return cls(native, pointer, keep=(array,), writeable=array.flags.writeable)
+        return cls.of(native, make_tensor(native, data, target))
+
+    @classmethod
+    def of(cls, native: Native, made: Made) -> Value:
+        """A value that was made for one use, for the user."""
+        pointer = ctypes.cast(made.address, ctypes.POINTER(raw.OrtValue))
+        writeable = not isinstance(made.keep, np.ndarray) or made.keep.flags.writeable
+        value = cls(native, pointer, keep=(made.keep,), writeable=writeable)
+        made.give_up()
+        return value
+
+    @property
+    def address(self) -> int:
+        """Where the OrtValue is."""
+        return ctypes.addressof(self._pointer.contents)
 
     @property
     def kind(self) -> int:
@@ -120,12 +123,3 @@ class Value(Handle):
             return read_type_info(self.native, out)
         finally:
             self.native.api.ReleaseTypeInfo(out)
-
-
-def _string_tensor(cls: type[Value], native: Native, array: Any) -> Value:
-    out = ctypes.POINTER(raw.OrtValue)()
-    shape = (ctypes.c_int64 * array.ndim)(*array.shape)
-    native.api.CreateTensorAsOrtValue(native.cpu_allocator, shape, array.ndim, STRING, ctypes.byref(out))
-    value = cls(native, out)
-    fill_strings(native, ctypes.addressof(out.contents), array)
-    return value

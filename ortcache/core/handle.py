@@ -212,6 +212,11 @@ class Owned:
         self._process = _process
         self.address = address
 
+    def give_up(self) -> int:
+        """The address, to be released by the caller."""
+        self._process = -1
+        return self.address
+
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if self._process == _process and not is_finalizing():  # at exit its memory goes with the process
             self._release(self.address)

@@ -9,7 +9,18 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-__all__ = ["Node", "TensorProto", "constant", "identity", "model", "of_type", "optional", "sequence", "tensor"]
+__all__ = [
+    "Node",
+    "TensorProto",
+    "constant",
+    "helper",
+    "identity",
+    "model",
+    "of_type",
+    "optional",
+    "sequence",
+    "tensor",
+]
 
 Node = helper.make_node
 
