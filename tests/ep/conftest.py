@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from ortcache.ep import instances
 from ortcache.ep.vtable import targets
 from ortcache.errors import HostError
+from ortcache.host import attach
 from ortcache.host.shim import check_platform
 from ortcache.runtime import Runtime, load
 
@@ -25,10 +27,12 @@ def rt(library: Path) -> Iterator[Runtime]:
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
-    """Each test leaves no execution provider, kernel or factory behind."""
+    """Each test leaves behind no execution provider, kernel or factory, and no cache functions."""
     yield
     assert instances() == []
     assert [targets(struct) for struct in ("OrtEp", "OrtNodeComputeInfo", "OrtEpFactory")] == [[], [], []]
+    gc.collect()
+    assert [len(proposal.entries) for proposal in attach._proposals.values()] in ([], [0])
 
 
 def _covered() -> bool:

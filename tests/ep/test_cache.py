@@ -248,12 +248,10 @@ def test_functions_that_are_gone_leave_a_session_without(rt: Runtime, caplog: py
     assert "EP cache: the functions that were set cannot be used: " in caplog.text
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("no"), KeyboardInterrupt(), SystemExit(1)], ids=lambda e: type(e).__name__
-)
-def test_what_an_application_raises_is_a_miss(rt: Runtime, error: BaseException) -> None:
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_what_an_application_raises_is_a_miss(rt: Runtime, error: type[BaseException]) -> None:
     def fail(*_args: Any) -> Any:
-        raise error
+        raise error("no")
 
     ep = make_ep(cache_support=BOTH)
     with registered(rt, ep) as devices, rt.session_options() as options:
