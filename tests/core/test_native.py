@@ -120,7 +120,8 @@ def test_a_table_that_a_build_left_out_says_so(rt: oc.Runtime) -> None:
     no_table = ctypes.CFUNCTYPE(ctypes.c_void_p)(lambda: None)
     address = ctypes.cast(no_table, ctypes.c_void_p).value
     assert address
-    native = Native(FakeBase(rt.version, table_copy(rt.native, GetCompileApi=address)).address)
+    base = FakeBase(rt.version, table_copy(rt.native, GetCompileApi=address))  # it lasts as long as what reads it
+    native = Native(base.address)
     for _ in range(2):
         with pytest.raises(UnsupportedFunctionError, match="was built without OrtCompileApi"):
             native.table("OrtCompileApi")

@@ -66,7 +66,8 @@ def test_a_placeholder_cannot_be_called(rt: oc.Runtime) -> None:
 
 
 def test_a_slot_that_is_null_says_so(rt: oc.Runtime) -> None:
-    native = Native(FakeBase(rt.version, table_copy(rt.native, CreateEnv=0)).address)
+    base = FakeBase(rt.version, table_copy(rt.native, CreateEnv=0))  # it lasts as long as what reads it
+    native = Native(base.address)
     with pytest.raises(UnsupportedFunctionError, match=r"OrtApi\.CreateEnv is NULL in .*: that build left it out"):
         native.api.CreateEnv  # noqa: B018
     assert not native.api.raw.holds("CreateEnv") and native.api.raw.holds("CreateSession")
