@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ortcache import raw
+from ortcache.core.native import native_at
 from ortcache.runtime import Runtime
 
 from ..support.cache_eps import Recorder, cached_session, outcomes
@@ -47,7 +48,8 @@ class CountingAllocator:
 def allocator(rt: Runtime, monkeypatch: pytest.MonkeyPatch) -> Iterator[CountingAllocator]:
     """What EPs hand to read functions, for the length of a test."""
     counting = CountingAllocator()
-    monkeypatch.setitem(rt.native.__dict__, "cpu_allocator", counting.pointer)
+    for native in (rt.native, native_at(rt.native.base)):  # an EP has the first of those over its library
+        monkeypatch.setitem(native.__dict__, "cpu_allocator", counting.pointer)
     yield counting
 
 
