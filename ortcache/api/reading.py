@@ -71,7 +71,8 @@ def _check_on_cpu(native: Native, value: int) -> None:
     if device.value == raw.OrtMemoryInfoDeviceType.OrtMemoryInfoDeviceType_CPU:
         return
     reachable = raw.OrtDeviceMemoryType.OrtDeviceMemoryType_HOST_ACCESSIBLE
-    if native.quick.MemoryInfoGetDeviceMemType(info) != reachable:
+    tells = native.api.raw.holds("MemoryInfoGetDeviceMemType")  # since 1.23
+    if not tells or native.quick.MemoryInfoGetDeviceMemType(info) != reachable:
         raise InputError("this tensor is in a device's memory: bind the output to the CPU to read it")
 
 
