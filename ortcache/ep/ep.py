@@ -97,4 +97,4 @@ class Ep:
         """The application changes options while the session lives."""
 
     def close(self) -> None:
-        """The session is gone. ORT's log is no longer there."""
+        """The session is gone, and ORT's log with it. Of a session that outlives the interpreter nobody is told."""

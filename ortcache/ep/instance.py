@@ -42,7 +42,11 @@ class Instance:
         self.ep = ep_class(context)
         self.context = context
         context.cache.serve(self.ep)  # a subclass may not have called Ep's __init__
-        self.flags = support_flags(self.ep)
+        try:
+            self.flags = support_flags(self.ep)
+        except BaseException:
+            self._close_ep()
+            raise
         self._computations: dict[int, Computation] = {}
         self._graph: tuple[str, tuple[str, ...]] | None = None  # the first that nodes were taken from
         self._failure: BaseException | None = None  # what get_capability raised
@@ -56,14 +60,17 @@ class Instance:
     def close(self) -> None:
         """ORT has released it, and its logger may be gone already."""
         self.quiet()
+        self._close_ep()
+        self.context.cache.close()
+        self._table.close()
+        self._failure = None  # it leads to frames, and these to this
+
+    def _close_ep(self) -> None:
         try:
             self.ep.close()
         except BaseException as error:
             with contextlib.suppress(BaseException):
                 _log.error("closing %s failed", type(self.ep).__name__, exc_info=error)
-        self.context.cache.close()
-        self._table.close()
-        self._failure = None  # it leads to frames, and these to this
 
     def quiet(self) -> None:
         """Something is being released, so the session is going: no word to its logger from now on."""

@@ -90,7 +90,8 @@ class KernelContext:
             InputError: the output is of another dtype, or of a type whose memory numpy cannot use: see `set_output`.
             OrtError: ORT does not allocate that shape.
         """
-        value, item = self._allocate(index, tuple(int(size) for size in shape))
+        sizes = tuple(int(size) for size in shape)
+        value, item = self._allocate(index, sizes)
         if dtype is not None and np.dtype(dtype) != item.dtype:
             raise InputError(
                 f"output {index} is tensor({item.name}), whose dtype is {item.dtype}, not {np.dtype(dtype)}"
@@ -99,7 +100,7 @@ class KernelContext:
             raise InputError(
                 f"output {index} is tensor({item.name}), which numpy cannot write in place: use set_output"
             )
-        return shared_array(None, self._data(value), tuple(shape), item)
+        return shared_array(None, self._data(value), sizes, item)
 
     def set_output(self, index: int, data: Any) -> None:
         """Copy an array, or what numpy can make one of, to an output of any element type.

@@ -88,6 +88,7 @@ class VTable:
         """C has released it: a call that still comes for it is refused."""
         with _lock:
             _tables.pop(self.address, None)
+        self.target = None  # which holds this
 
 
 def struct_version(native: Native) -> int:

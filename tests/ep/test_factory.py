@@ -181,11 +181,13 @@ def test_a_plugin_serves_one_registration(rt: Runtime) -> None:
 
 
 def test_unknown_support_bits_fail_the_session(rt: Runtime) -> None:
-    ep = make_ep(cache_support=4 | 1)
+    closed: list[Any] = []
+    ep = make_ep(cache_support=4 | 1, close=lambda self: closed.append(self))
     with pytest.raises(OrtError, match="flags 0x5; the bits 0x4 are not known") as caught:
         with ep_session(rt, ep, squares_model()):
             pass
     assert isinstance(caught.value.__cause__, InputError)
+    assert [type(instance) for instance in closed] == [ep]
 
 
 @pytest.mark.parametrize("wrong", ["READ", None, 1.0])
