@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import NamedTuple
 
 from .errors import Coord
@@ -23,26 +24,28 @@ class _Comment(NamedTuple):
     alone: bool  # nothing but space stands before it on its line
 
 
+_first = attrgetter("first")
+_last = attrgetter("last")
+
+
 class Comments:
     """The comments of header files, by file name."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        self.by_file = {name: _comments(text) for name, text in texts.items()}
+        self.by_file = {name: _comments(text) for name, text in texts.items()}  # in order
 
     def before(self, coord: Coord, after_line: int) -> str:
         """The comments between two lines of a file, and what trails on the second."""
-        return "\n".join(
-            comment.text
-            for comment in self.by_file.get(coord.file, [])
-            if after_line < comment.first <= coord.line and (comment.last <= coord.line or comment.first == coord.line)
-        )
+        found = self.by_file.get(coord.file, [])
+        start = bisect_right(found, after_line, key=_first)
+        end = bisect_right(found, coord.line, start, key=_first)
+        return "\n".join(c.text for c in found[start:end] if c.last <= coord.line or c.first == coord.line)
 
     def last_before(self, coord: Coord) -> str:
         """The comment that ends on the line before, or on this one."""
-        for comment in reversed(self.by_file.get(coord.file, [])):
-            if comment.last <= coord.line:
-                return comment.text if comment.last >= coord.line - 1 else ""
-        return ""
+        found = self.by_file.get(coord.file, [])
+        end = bisect_right(found, coord.line, key=_last)
+        return found[end - 1].text if end and found[end - 1].last >= coord.line - 1 else ""
 
 
 def _comments(text: str) -> list[_Comment]:

@@ -27,7 +27,7 @@ _TOKENS = re.compile(
     r"|(?s:.)"
 )
 
-_INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlLzZ]*")
+_INTEGER = r"(?:0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlLzZ]*"  # compiled where a number is no plain one
 
 #: pcpp's names for what its expression evaluator reads, and for the two operators of macro bodies.
 _NAMED = {
@@ -44,9 +44,9 @@ _NAMED = {
 PUNCTUATORS = {*_NAMED, "...", "->", "++", "--", "<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|="} - {"\\"}
 
 
-_ACROSS_LINES = {"CPP_WS", "CPP_COMMENT1", "CPP_LINECONT"}
-_BLANK = {"CPP_COMMENT1", "CPP_COMMENT2", "CPP_LINECONT"}
-_SOFT_SPLICE = re.compile(r"\\[ \t]+\n?\Z")
+_BLANK = {"CPP_WS", "CPP_COMMENT1", "CPP_COMMENT2", "CPP_LINECONT"}
+
+_NONE: frozenset[str] = frozenset()
 
 #: About how many tokens of text pcpp gets at once: it deletes the ones that it does not want one by one.
 _GROUP = 256
@@ -60,21 +60,24 @@ class Token(NamedTuple):
 
 
 class PPToken:
-    """A token with the attributes that pcpp reads and sets."""
+    """A token with the attributes that pcpp reads.
 
-    __slots__ = ("expanded_from", "lexpos", "lineno", "source", "type", "value")
-    expanded_from: list[str]  # pcpp sets it
+    ``hidden`` are the macros that it came from; ``spaced`` is true where blanks stood before it and left no token.
+    """
 
-    def __init__(self, kind: str, value: str, lineno: int, source: str) -> None:
+    __slots__ = ("hidden", "lineno", "source", "spaced", "type", "value")
+
+    def __init__(self, kind: str, value: str, lineno: int, source: str, spaced: bool = False) -> None:
         self.type = kind
         self.value = value
         self.lineno = lineno
         self.source = source
+        self.spaced = spaced
+        self.hidden = _NONE
 
     def __copy__(self) -> PPToken:
-        twin = PPToken(self.type, self.value, self.lineno, self.source)
-        if hasattr(self, "expanded_from"):
-            twin.expanded_from = self.expanded_from[:]
+        twin = PPToken(self.type, self.value, self.lineno, self.source, self.spaced)
+        twin.hidden = self.hidden
         return twin
 
 
@@ -99,29 +102,8 @@ class Lexer:
 
 
 def lex(text: str, file: str) -> list[PPToken]:
-    """The tokens of a text, blanks and comments among them, each with the line that it starts on.
-
-    Raises:
-        GenError: a comment is never closed.
-    """
-    text, joins = _spliced(text)
-    kinds: dict[str, str] = {}
-    tokens: list[PPToken] = []
-    line, at, join = 1, 0, 0
-    for value in _TOKENS.findall(text):
-        while joins[join] <= at:
-            line += 1
-            join += 1
-        kind = kinds.get(value)
-        if kind is None:
-            kind = kinds[value] = _kind(value)
-            if value == "/*":
-                raise GenError(f"{Coord(file, line)}: this comment is never closed")
-        tokens.append(PPToken(kind, value, line, file))
-        if kind in _ACROSS_LINES:
-            line += value.count("\n")
-        at += len(value)
-    return tokens
+    """The tokens of one line, blanks and comments among them."""
+    return [PPToken(_kind(value), value, 1, file) for value in _TOKENS.findall(text)]
 
 
 def directive(group: list[PPToken]) -> tuple[str, list[PPToken]]:
@@ -135,44 +117,66 @@ def directive(group: list[PPToken]) -> tuple[str, list[PPToken]]:
 def lines(text: str, file: str) -> list[list[PPToken]]:
     """The tokens in groups, each a directive or some lines of what stands between two of them.
 
-    A comment is a blank, and every token of a directive stands on the line where that begins.
+    A comment is a blank. Blanks are tokens in a directive, whose tokens all stand on the line where it begins;
+    elsewhere they leave a mark on what follows.
 
     Raises:
+        GenError: a comment is never closed.
         UnsupportedConstruct: a line ends in a backslash and blanks.
     """
+    text, joins = _spliced(text)
+    kinds: dict[str, str] = {}
     groups: list[list[PPToken]] = [[]]
     group = groups[0]
     start = True  # nothing but blanks so far on this line
-    directive = False
-    for token in lex(text, file):
-        kind = token.type
-        if kind == "CPP_WS":
-            if "\n" in token.value:
-                start = True
-                if directive:
-                    _finish(group)
-                if directive or len(group) > _GROUP:
-                    directive = False
+    directive = spaced = False
+    line, at, join = 1, 0, 0
+    for value in _TOKENS.findall(text):
+        while joins[join] <= at:  # continued lines before this token
+            line += 1
+            join += 1
+        at += len(value)
+        kind = kinds.get(value)
+        if kind is None:
+            kind = kinds[value] = _kind(value)
+            if value == "/*":
+                raise GenError(f"{Coord(file, line)}: this comment is never closed")
+        if kind not in _BLANK:
+            token = PPToken(kind, value, line, file, spaced)
+            spaced = False
+            if start:
+                start = False
+                if value == "#":
+                    directive = True
                     group = []
                     groups.append(group)
-        elif kind in _BLANK:
-            if _SOFT_SPLICE.search(token.value):
-                raise UnsupportedConstruct(
-                    Coord(file, token.lineno),
-                    "\\ and blanks at the end of a line",
-                    "compilers differ on whether the next line belongs to this one",
-                )
-            token.type, token.value = "CPP_WS", " "
-        elif start:
-            start = False
-            if token.value == "#":
-                directive = True
+            group.append(token)
+            continue
+        spaced = True
+        if directive:
+            group.append(PPToken("CPP_WS", " ", line, file))
+        if kind != "CPP_WS" and _ends_in_soft_splice(value):
+            why = "compilers differ on whether the next line belongs to this one"
+            raise UnsupportedConstruct(Coord(file, line), "\\ and blanks at the end of a line", why)
+        if "\n" not in value:
+            continue
+        line += value.count("\n")
+        if kind == "CPP_WS":
+            start = True
+            if directive:
+                _finish(group)
+            if directive or len(group) > _GROUP:
+                directive = False
                 group = []
                 groups.append(group)
-        group.append(token)
     if directive:
         _finish(group)
     return [group for group in groups if group]
+
+
+def _ends_in_soft_splice(text: str) -> bool:
+    stripped = text.rstrip("\n")
+    return stripped[-1] in " \t" and stripped.rstrip(" \t").endswith("\\")
 
 
 def _finish(directive: list[PPToken]) -> None:
@@ -209,7 +213,7 @@ def _kind(text: str) -> str:
     if first.isascii() and (first.isalpha() or first == "_"):
         return "CPP_ID"
     if first.isdigit() or (first == "." and text[1:2].isdigit()):
-        return "CPP_INTEGER" if _INTEGER.fullmatch(text) else "CPP_FLOAT"
+        return "CPP_INTEGER" if text.isdecimal() or re.fullmatch(_INTEGER, text) else "CPP_FLOAT"
     if text.startswith(("/*", "//")):
         return "CPP_COMMENT1" if text[1] == "*" else "CPP_COMMENT2"
     if first == "\\" and text[-1] == "\n":

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import re
 import struct
-from fractions import Fraction
 from typing import NamedTuple
 
 from .errors import Coord, UnsupportedConstruct
 
 __all__ = ["Integer", "character", "floating", "integer", "string"]
 
-_INTEGER = re.compile(
+# Compiled at their first use: most headers have no literal that needs one.
+_INTEGER = (
     r"(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|(?P<oct>0[0-7]*)|(?P<dec>[1-9][0-9]*))(?P<suffix>[uUlL]*)"
 )
-_BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
-_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
-_FLOATING = re.compile(
+_FLOATING = (
     r"(?P<number>0[xX][0-9a-fA-F.]+[pP][+-]?[0-9]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?P<suffix>[fFlL]?)"
 )
+_ESCAPE = r"\\(?:(?P<oct>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]+)|u(?P<u4>[0-9a-fA-F]{4})|U(?P<u8>[0-9a-fA-F]{8})|(?P<one>.))"
 _STRING = re.compile(r'\s*(u8|[uUL])?"((?:[^"\\]|\\.)*)"')
-_ESCAPE = re.compile(
-    r"\\(?:(?P<oct>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]+)|u(?P<u4>[0-9a-fA-F]{4})|U(?P<u8>[0-9a-fA-F]{8})|(?P<one>.))"
-)
+
+_BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
+_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
 _ONE = {
     "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\\": "\\", "'": "'", '"': '"',
     "?": "?",
@@ -38,7 +37,7 @@ class Integer(NamedTuple):
 
 def integer(text: str, coord: Coord) -> Integer:
     """An integer literal, with its suffix and base."""
-    match = _INTEGER.fullmatch(text.replace("'", ""))
+    match = re.fullmatch(_INTEGER, text.replace("'", ""))
     suffix = match["suffix"].lower() if match else "?"
     if match is None or suffix not in _SUFFIXES:
         raise UnsupportedConstruct(coord, text, "it is no integer that every compiler reads")
@@ -48,7 +47,7 @@ def integer(text: str, coord: Coord) -> Integer:
 
 def floating(text: str, coord: Coord) -> float:
     """A floating-point literal: the value that C gives it in its own type."""
-    match = _FLOATING.fullmatch(text.replace("'", ""))
+    match = re.fullmatch(_FLOATING, text.replace("'", ""))
     if match is None:
         raise UnsupportedConstruct(coord, text, "it is no number that every compiler reads")
     number, suffix = match["number"], match["suffix"].lower()
@@ -56,9 +55,15 @@ def floating(text: str, coord: Coord) -> float:
     value = float.fromhex(number) if hexadecimal else float(number)
     if suffix == "f":
         return float(struct.unpack("f", struct.pack("f", value))[0])
-    if suffix == "l" and (hexadecimal or Fraction(number) != Fraction(value)):
+    if suffix == "l" and (hexadecimal or not _is_exact(number, value)):
         raise UnsupportedConstruct(coord, text, "platforms give it different precision")
     return value
+
+
+def _is_exact(number: str, value: float) -> bool:
+    from fractions import Fraction  # slow to import, and hardly ever needed
+
+    return Fraction(number) == Fraction(value)
 
 
 def character(text: str, coord: Coord) -> int:
@@ -108,7 +113,7 @@ def _unescape(body: str, coord: Coord, *, wide: bool = False) -> str:
             raise UnsupportedConstruct(coord, match[0], "it is no byte")
         return chr(0xDC00 + code)
 
-    return _ESCAPE.sub(one, body)
+    return re.sub(_ESCAPE, one, body) if "\\" in body else body
 
 
 def _letter(code: int, text: str, coord: Coord) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal
 
 from .errors import Coord, GenError
@@ -55,13 +56,14 @@ class CType:
         dims = "".join(f"[{n}]" for n in self.dims)
         return f"{'const ' if self.const else ''}{self.base}{stars}{dims}"
 
-    @classmethod
-    def parse(cls, text: str) -> CType:
+    @staticmethod
+    @cache
+    def parse(text: str) -> CType:
         match = _TYPE.fullmatch(text)
         if match is None or (" " in match["base"] and match["base"] not in SCALARS):
             raise GenError(f"not a type as snapshots write it: {text!r}")
         stars = re.findall(r"\*( const)?", match["ptr"])
-        return cls(
+        return CType(
             match["base"],
             bool(match["const"]),
             tuple(bool(const) for const in stars),

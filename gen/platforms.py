@@ -7,9 +7,7 @@ mark goes into the stream, which the preprocessor meets only if the place is ali
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from .errors import Coord, UnsupportedConstruct
 from .lexer import PPToken, Token, directive
@@ -24,35 +22,43 @@ MARK = "ortcache_platform"
 #: Macros whose difference the later stages know.
 KNOWN_TO_DIFFER = frozenset({"ORTCHAR_T", "ORT_API_CALL"})
 
-_PLATFORM = re.compile(
-    r"_?_?(WIN(16|32|64)|linux|unix|i386|arm|sun)(_?_)?|_WIN(32|64)_\w+|_M_\w+|_MSC_\w+|__MINGW\w+|__CYGWIN__|__GNUC\w*|"
-    r"__clang\w*|__INTEL_\w+|__APPLE__|__MACH__|TARGET_(OS|CPU)_\w+|__ANDROID\w*|__\w+BSD__|__QNX\w*|__EMSCRIPTEN\w*|"
-    r"__wasm\w*|__(x86_64|amd64|i[3-6]86|arm64|aarch64|powerpc|ppc|riscv|s390x?|mips|loongarch)\w*|__ARM_\w+|"
-    r"_?_?I?LP(32|64)(__)?|__SIZEOF_\w+|__\w*ENDIAN\w*|__BYTE_ORDER\w*|__CHAR_UNSIGNED__|__WCHAR_\w+|__WORDSIZE|"
-    r"(U?LONG|U?INTPTR|PTRDIFF|S?SIZE|WCHAR|WINT|CHAR)_(MIN|MAX|WIDTH|BIT)|__has_(attribute|builtin|extension|feature)"
-)
+#: Macros that tell platforms apart, and how the names of others begin.
+_PLATFORM = frozenset({
+    "WIN32", "WIN64", "_WIN16", "_WIN32", "_WIN64", "__WIN32__", "__WIN64__", "__CYGWIN__", "__APPLE__", "__MACH__",
+    "linux", "unix", "i386", "LONG_MIN", "LONG_MAX", "ULONG_MAX", "LONG_BIT", "LONG_WIDTH", "INTPTR_MIN",
+    "INTPTR_MAX", "UINTPTR_MAX", "PTRDIFF_MIN", "PTRDIFF_MAX", "SIZE_MAX", "SSIZE_MAX", "WCHAR_MIN", "WCHAR_MAX",
+    "WINT_MIN", "WINT_MAX", "CHAR_MIN", "CHAR_MAX", "_LP64", "__LP64__", "_ILP32", "__ILP32__", "__CHAR_UNSIGNED__",
+    "__WORDSIZE", "__QNX__", "__has_attribute", "__has_builtin", "__has_extension", "__has_feature",
+})  # fmt: skip
+_PREFIXES = (
+    "_WIN32_", "_MSC_", "_M_", "__MINGW", "__GNUC", "__clang", "__INTEL_", "TARGET_OS_", "TARGET_CPU_", "__ANDROID",
+    "__linux", "__unix", "__sun", "__FreeBSD", "__OpenBSD", "__NetBSD", "__DragonFly", "__QNX", "__EMSCRIPTEN",
+    "__wasm", "__x86_64", "__amd64", "__i386", "__i486", "__i586", "__i686", "__arm", "__ARM", "__aarch64", "__powerpc",
+    "__ppc", "__riscv", "__s390", "__mips", "__loongarch", "__SIZEOF_", "__BYTE_ORDER", "__ORDER_", "__BIG_ENDIAN",
+    "__LITTLE_ENDIAN", "__WCHAR_",
+)  # fmt: skip
 
-#: Microsoft's source annotations: they say nothing about a type.
-_ANNOTATION = re.compile(r"_[A-Z][A-Za-z0-9_]*_")
 
 _Meaning = tuple[str, ...]
 
 
-@dataclass
 class _Branch:
     """What one branch declares: its text, and the meanings that it gives to macros (None: no definition)."""
 
-    text: list[str] = field(default_factory=list)
-    macros: dict[str, set[_Meaning | None]] = field(default_factory=dict)
-    refused: bool = False  # by #error
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.macros: dict[str, set[_Meaning | None]] = {}
+        self.refused = False  # by #error
 
 
-@dataclass
 class _Conditional:
-    start: int  # where its #if stands among the groups
-    differs: bool  # does a condition of it ask for the platform?
-    branches: list[_Branch]
-    closed: bool = False  # by #else
+    """A conditional that is still open."""
+
+    def __init__(self, start: int, differs: bool) -> None:
+        self.start = start  # where its #if stands among the groups
+        self.differs = differs  # does a condition of it ask for the platform?
+        self.branches = [_Branch()]
+        self.closed = False  # by #else
 
 
 def mark_differences(groups: list[list[PPToken]], known: set[str]) -> list[list[PPToken]]:
@@ -63,11 +69,11 @@ def mark_differences(groups: list[list[PPToken]], known: set[str]) -> list[list[
         known: macros that are already known to differ; what is found is added.
     """
     out: list[list[PPToken]] = []
-    stack = [_Conditional(0, False, [_Branch()])]
+    stack = [_Conditional(0, False)]
     for group in groups:
         name, words = directive(group)
         if name in ("if", "ifdef", "ifndef"):
-            stack.append(_Conditional(len(out), _asks(words, known), [_Branch()]))
+            stack.append(_Conditional(len(out), _asks(words, known)))
         elif name in ("elif", "else") and len(stack) > 1:
             stack[-1].differs |= _asks(words, known)
             stack[-1].closed |= name == "else"
@@ -87,7 +93,7 @@ def _asks(words: list[PPToken], known: set[str]) -> bool:
     names = {word.value for word in words}
     if "__cplusplus" in names and "||" not in names:
         return False  # for C it is false on every platform
-    return any(name in known or _PLATFORM.fullmatch(name) for name in names)
+    return any(name in known or name in _PLATFORM or name.startswith(_PREFIXES) for name in names)
 
 
 def _collect(branch: _Branch, group: list[PPToken], name: str, words: list[PPToken]) -> None:
@@ -122,7 +128,7 @@ def _close(conditional: _Conditional, parent: _Branch, known: set[str]) -> list[
     varying = sorted(
         name
         for name, values in meanings.items()
-        if len(values) > 1 and name not in KNOWN_TO_DIFFER and not _ANNOTATION.fullmatch(name)
+        if len(values) > 1 and name not in KNOWN_TO_DIFFER and not _is_annotation(name)
     )
     known.update(varying)
     return varying or None
@@ -147,10 +153,15 @@ def _without_annotations(words: Iterable[str]) -> list[str]:
             depth += {"(": 1, ")": -1}.get(word, 0)
             after = False
             continue
-        after = _ANNOTATION.fullmatch(word) is not None
+        after = _is_annotation(word)
         if not after:
             kept.append(word)
     return kept
+
+
+def _is_annotation(word: str) -> bool:
+    """Is it one of Microsoft's notes in the source, as _In_ and _Success_? They say nothing about a type."""
+    return len(word) > 2 and word[0] == word[-1] == "_" and word[1].isupper()
 
 
 def _pragma(names: list[str], at: PPToken) -> list[PPToken]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import io
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ import pcpp
 from pcpp.parser import Action, OutputDirective
 
 from .errors import Coord, GenError, UnsupportedConstruct
+from .expansion import Expander
 from .lexer import Lexer, PPToken, Token, lines
 from .platforms import KNOWN_TO_DIFFER, MARK, mark_differences
 from .standard import HEADERS, MACROS
@@ -62,7 +62,7 @@ def preprocess_text(text: str, name: str = "header.h") -> Preprocessed:
     """The same for a header that is at hand as text; it can include standard headers only."""
     pp = _Preprocessor()
     pp.keep(name, text.encode("utf-8", "surrogateescape"))
-    return _result(pp, list(pp.stream(pp.texts[name], name)))
+    return _result(pp, pp.stream(pp.texts[name], name))
 
 
 def _result(pp: _Preprocessor, tokens: list[Token]) -> Preprocessed:
@@ -72,8 +72,6 @@ def _result(pp: _Preprocessor, tokens: list[Token]) -> Preprocessed:
 
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     """pcpp with its hooks turned into errors, so that nothing is passed over in silence."""
-
-    stringizing = False  # is there a macro that turns an argument into a string, blanks and all?
 
     def __init__(self) -> None:
         super().__init__(Lexer())
@@ -86,18 +84,18 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.differing: set[str] = set()  # macros that platforms define differently, live or not
         self.varying: set[str] = set()  # those that are live
         self.evaluating = False
-        self.last_coord = Coord("", 0)
+        self.expander = Expander(self.macros, self.refuse_varying)
         for name, value in MACROS.items():
             self.define(f"{name} {value}")
         self.builtin = set(self.macros)
 
     # Reading.
 
-    def file(self, path: Path) -> Iterator[Token]:
+    def file(self, path: Path) -> list[Token]:
         """The tokens of a header; none where it was read before."""
         path = path.resolve()
         if self.paths.get(path.name) == path:
-            return iter(())
+            return []
         text = self.read(path)
         self.temp_path = [str(path.parent)]
         return self.stream(text, str(path))
@@ -118,31 +116,21 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.texts[name] = text
         return text
 
-    def stream(self, text: str, source: str) -> Iterator[Token]:
+    def stream(self, text: str, source: str) -> list[Token]:
+        found: list[Token] = []
+        coord = Coord("", 0)
         tokens = self.parsegen(text, source, source)
-        while True:
-            try:
-                token = next(tokens, None)
-            except IndexError as error:  # pcpp looks for a word that is not there
-                raise GenError(f"{self.where()}: malformed #{self.lastdirective.value}") from error
-            if token is None:
-                return
-            if token.type != "CPP_WS":
-                yield self.pragma(token, tokens) if token.value == "#" else Token(token.value, self.coord(token))
-
-    def pragma(self, first: PPToken, tokens: Iterator[PPToken]) -> Token:
-        """A pragma as one token."""
-        text = "#"
-        for token in tokens:
-            if "\n" in token.value:
-                break
-            text += token.value
-        return Token(text, self.coord(first))
-
-    def coord(self, token: PPToken) -> Coord:
-        if (token.source, token.lineno) != self.last_coord:
-            self.last_coord = Coord(token.source, token.lineno)
-        return self.last_coord
+        try:
+            for token in tokens:
+                if token.type == "CPP_WS":
+                    continue
+                if token.lineno != coord.line or token.source != coord.file:
+                    coord = Coord(token.source, token.lineno)
+                text = _pragma(tokens, coord) if token.value == "#" else token.value
+                found.append(Token(text, coord))
+        except IndexError as error:  # pcpp looks for a word that is not there
+            raise GenError(f"{self.where()}: malformed #{self.lastdirective.value}") from error
+        return found
 
     def where(self) -> Coord:
         """The last directive that was met."""
@@ -219,30 +207,15 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             self.evaluating = False
 
     def expand_macros(self, tokens: list[PPToken], expanding_from: Sequence[str] = ()) -> list[PPToken]:
-        """pcpp's, without its cost where little is to be done: it copies and shifts lists for every token."""
-        macros = self.macros
-        found = [token for token in tokens if token.value in macros]
-        if not found:
-            return tokens
-        if self.varying and not self.evaluating:
-            self.refuse_varying(found)
-        if all(not macros[token.value].value and macros[token.value].arglist is None for token in found):
-            return [token for token in tokens if token.value not in macros]
-        if expanding_from or len(tokens) < 200:
-            return super().expand_macros(tokens, list(expanding_from))  # type: ignore[no-any-return]
-        if not self.stringizing:
-            tokens = [token for token in tokens if token.type != "CPP_WS"]
-        return [token for part in _statements(tokens) for token in self.expand_macros(part)]
+        return self.expander.expand(tokens)
 
-    def define(self, tokens: Any) -> None:
-        super().define(tokens)
-        name = tokens.partition(" ")[0].partition("(")[0] if isinstance(tokens, str) else tokens[0].value
-        self.stringizing |= bool(getattr(self.macros[name], "str_patch", ()))
+    def refuse_varying(self, token: PPToken) -> None:
+        if token.value in self.varying and not self.evaluating:
+            coord = Coord(token.source, token.lineno)
+            raise UnsupportedConstruct(coord, token.value, "platforms define this macro differently")
 
-    def refuse_varying(self, found: list[PPToken]) -> None:
-        for token in found:
-            if token.value in self.varying:
-                raise UnsupportedConstruct(self.coord(token), token.value, "platforms define this macro differently")
+    def macro_prescan(self, macro: Any) -> None:
+        """Nothing: the expander prepares macros itself, and only those that are used."""
 
     def macro(self, name: str) -> Macro:
         """A macro as the headers leave it."""
@@ -253,7 +226,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         if name in self.varying:
             return Macro(name, None, False, coord, "platforms define it differently")
         try:
-            body = self.expand_macros([copy.copy(token) for token in macro.value], [name])
+            body = self.expander.body(name)
         except UnsupportedConstruct as error:
             return Macro(name, None, False, coord, f"{error.construct}: {error.why}")
         except GenError as error:
@@ -261,16 +234,13 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         return Macro(name, "".join(token.value for token in body).strip(), False, coord)
 
 
-def _statements(tokens: list[PPToken]) -> Iterator[list[PPToken]]:
-    """Parts that no macro call crosses: each ends with a semicolon that stands in no parentheses."""
-    start = depth = 0
-    for at, token in enumerate(tokens):
-        value = token.value
-        if value == "(":
-            depth += 1
-        elif value == ")":
-            depth -= 1
-        elif value == ";" and depth <= 0:
-            yield tokens[start : at + 1]
-            start, depth = at + 1, 0
-    yield tokens[start:]
+def _pragma(tokens: Iterator[PPToken], coord: Coord) -> str:
+    """The rest of a pragma: it is one token for the next stage."""
+    text = "#"
+    for token in tokens:
+        if token.value == "\n":
+            break
+        text += token.value
+        if token.type != "CPP_WS" and not text.lstrip("# ").startswith("pragma"):
+            raise UnsupportedConstruct(coord, f"#{token.value}", "a directive cannot stand here")
+    return text

@@ -62,14 +62,20 @@ class Spelling:
             return None
         return f"__typeof__({known[0]}) (*)({', '.join(known[1:]) or 'void'})"
 
-    def _spell_members(self, name: str) -> None:
-        """A type without a name is that of the member that has it."""
-        spelt = self.names.get(name)
+    def _spell_members(self, name: str, outer: str | None = None) -> None:
+        """A type without a name is that of the member that has it.
+
+        Args:
+            outer: how the record is spelt whose anonymous member this one is.
+        """
+        spelt = outer or self.names.get(name)
         for member in self.header.records[name].members if spelt else ():
             kind = member.type
-            if not isinstance(kind, CType) or member.anonymous or kind.base in self.names:
+            if not isinstance(kind, CType) or kind.base in self.names:
                 continue
-            if kind.base in self.header.records or kind.base in self.header.enums:
+            if member.anonymous:
+                self._spell_members(kind.base, spelt)
+            elif kind.base in self.header.records or kind.base in self.header.enums:
                 at = "*" * len(kind.pointers) + f"(({spelt}*)0)->{member.name}" + "[0]" * len(kind.dims)
                 self.names[kind.base] = f"__typeof__({at})"
                 if kind.base in self.header.records:

@@ -30,7 +30,8 @@ def syntax_tree(tokens: list[Token], types: Iterable[str] = ()) -> list[c_ast.No
         UnsupportedConstruct: it is no C.
         GenError: it is no C, and where it ceases to be cannot be told.
     """
-    names = list(types)
+    used = {token.text for token in tokens}
+    names = [name for name in types if name in used]
     preamble = [Token(word, _NOWHERE) for name in names for word in ("typedef", "int", name, ";")]
     parser = CParser(lexer=partial(_Lexer, [*preamble, *tokens]))
     try:

@@ -14,6 +14,7 @@ RIGHT = {
     "anonymous within anonymous": """
         struct A { char c; union { long long l; struct { int a; union { char b; short s; }; }; }; char z; };
     """,
+    "unnamed within anonymous": "struct A { int t; struct { char c; struct { char d; int x; } inner[2]; }; };",
     "nested with a tag": "struct A { char c; struct B { char x; int y; } b; struct B more[2]; };",
     "nested without a tag": "struct A { char c; struct { char x; int y; } b[2][3]; union { int i; char c; } u; };",
     "behind a pointer without a tag": "struct A { char c; struct { char x; int y; } *b; };",

@@ -36,12 +36,13 @@ def test_comments_are_found_outside_of_strings_only() -> None:
     assert words('"/* no */" /* yes */ "// no" // yes') == ['"/* no */"', "/* yes */", '"// no"', "// yes"]
     assert words("/**/a/***/b/* * / */c") == ["/**/", "a", "/***/", "b", "/* * / */", "c"]
     with pytest.raises(GenError, match=r"a\.h:2: this comment is never closed"):
-        lex("\n/* open", "a.h")
+        lines("\n/* open", "a.h")
 
 
 def test_lines_are_counted_through_comments_and_continuations() -> None:
-    tokens = [t for t in lex("a /* \n\n */ b \\\n c\\\nd\n\ne", "a.h") if t.type == "CPP_ID"]
+    [tokens] = lines("a /* \n\n */ b \\\n c\\\nd\n\ne", "a.h")
     assert [(t.value, t.lineno) for t in tokens] == [("a", 1), ("b", 3), ("cd", 4), ("e", 7)]
+    assert [t.spaced for t in tokens] == [False, True, True, True]
 
 
 def test_directives_are_groups_of_their_own() -> None:
@@ -61,12 +62,13 @@ def test_long_text_comes_in_parts_that_end_with_a_line() -> None:
     assert sum(token.value == "int" for group in groups for token in group) == 1000
 
 
-def test_a_copy_has_its_own_history() -> None:
-    token = PPToken("CPP_ID", "x", 3, "a.h")
-    token.expanded_from = ["A"]
+def test_a_copy_is_equal_and_its_own() -> None:
+    token = PPToken("CPP_ID", "x", 3, "a.h", True)
+    token.hidden = frozenset({"A"})
     twin = copy.copy(token)
-    twin.expanded_from.append("B")
-    assert token.expanded_from == ["A"] and (twin.value, twin.lineno, twin.source) == ("x", 3, "a.h")
+    twin.value = "y"
+    assert (token.value, twin.type, twin.lineno, twin.source) == ("x", "CPP_ID", 3, "a.h")
+    assert twin.spaced and twin.hidden == {"A"}
 
 
 def test_pcpp_can_probe_it() -> None:

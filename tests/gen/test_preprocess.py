@@ -41,7 +41,7 @@ def test_windows_line_ends_a_bom_tabs_and_other_encodings(tmp_path: Path) -> Non
     source = preprocess([tmp_path / "a.h"])
     assert " ".join(t.text for t in source.tokens) == "struct S { int x ; } ;"
     assert source.tokens[0].coord == Coord("a.h", 4)
-    assert source.macros["A"].body == "1  + 2"
+    assert source.macros["A"].body == "1 + 2"
     assert source.hashes == {"a.h": hashlib.sha256(data).hexdigest()}
     assert "\r" not in source.texts["a.h"]
 
