@@ -67,7 +67,8 @@ def test_failing_runs_are_flat(rt: Runtime) -> None:
         np.add(*context.inputs)
         raise ValueError("no")
 
-    with ep_session(rt, make_ep(compile=lambda self, graph, node: kernel), MODEL) as session:
+    ep = make_ep(compile=lambda self, graph, node: kernel)
+    with ep_session(rt, ep, MODEL, log_severity_level="fatal") as session:  # pytest keeps what is logged
 
         def once() -> None:
             with pytest.raises(OrtError, match="no"):
