@@ -65,9 +65,10 @@ class Declarators:
             raise UnsupportedConstruct(coord, f"{word} {node.name or ''}".strip(), "it cannot be defined here")
         if not isinstance(node, c_ast.Enum):
             return CType(self.scope.tag(node.name, word, coord))
-        if node.name not in self.scope.header.enums and node.name not in self.scope.base.enums:
-            raise UnsupportedConstruct(coord, f"enum {node.name}", "its enumerators are not declared before")
-        return CType(node.name)
+        name = self.scope.tags.get(node.name, node.name)
+        if name not in self.scope.header.enums and name not in self.scope.base.enums:
+            raise UnsupportedConstruct(coord, f"enum {name}", "its enumerators are not declared before")
+        return CType(name)
 
     def pointer(self, node: c_ast.PtrDecl, name: str, coord: Coord) -> CType:
         if isinstance(node.type, c_ast.FuncDecl):
@@ -94,6 +95,7 @@ class Declarators:
             raise UnsupportedConstruct(coord, f"result of {name}", "C has no such function")
         self.scope.pass_by_value(returns, f"result of {name}", coord)
         params: list[Param] = []
+        # No list at all is an empty one: C++ and C23 read it so, and upstream writes it so.
         for i, item in enumerate(node.args.params if node.args else []):
             if isinstance(item, c_ast.EllipsisParam):
                 raise UnsupportedConstruct(coord, f"... in {name}", "a variable argument list has no prototype")

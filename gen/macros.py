@@ -35,6 +35,8 @@ def read_macros(macros: Mapping[str, Macro], header: Header, enumerators: Mappin
                 continue
             except UnsupportedConstruct as error:
                 why = f"{error.construct}: {error.why}" if error.construct else error.why
+            except RecursionError:
+                why = "it is nested too deeply"
         header.skipped[name] = why
 
 

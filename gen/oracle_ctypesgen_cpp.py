@@ -6,6 +6,7 @@ It is pcpp as it comes, and shares nothing with the generator: an oracle that di
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -45,7 +46,9 @@ def main(arguments: list[str]) -> int:
     preprocessor.parse(_STANDARD + path.read_text("utf-8"), str(path))
     out = io.StringIO()
     preprocessor.write(out)
-    sys.stdout.buffer.write(out.getvalue().encode())
+    # ctypesgen's grammar has no empty declarations, which compilers read and older headers have.
+    text = re.sub(r";(?:\s*;)+", lambda match: ";" + "\n" * match[0].count("\n"), out.getvalue())
+    sys.stdout.buffer.write(text.encode())
     return int(preprocessor.return_code)
 
 

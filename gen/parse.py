@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .errors import GenError
 from .macros import read_macros
 from .model import Header
 from .normalise import normalise
@@ -22,13 +23,16 @@ def parse(source: Preprocessed, base: Header | None = None) -> Header:
 
     Raises:
         UnsupportedConstruct: a declaration has no faithful form in ctypes, or is no C.
-        GenError: the text ends too early.
+        GenError: the text ends too early, or is nested too deeply.
     """
     base = base or Header()
     normalised = normalise(source.tokens)
     walker = Walker(normalised.stdcall, base)
-    for node in syntax_tree(normalised.tokens, _types(base)):
-        walker.declaration(node)
+    try:
+        for node in syntax_tree(normalised.tokens, _types(base)):
+            walker.declaration(node)
+    except RecursionError as error:
+        raise GenError("a declaration or an expression is nested too deeply to be read") from error
     header = walker.finish()
     header.sources = dict(source.hashes)
     read_macros(source.macros, header, walker.enumerators)

@@ -130,6 +130,8 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
                 found.append(Token(text, coord))
         except IndexError as error:  # pcpp looks for a word that is not there
             raise GenError(f"{self.where()}: malformed #{self.lastdirective.value}") from error
+        except RecursionError as error:
+            raise GenError(f"{PurePath(source).name}: macro calls are nested too deeply to be read") from error
         return found
 
     def where(self) -> Coord:

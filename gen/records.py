@@ -39,7 +39,8 @@ class Records:
         if id(node) in self.declarators.inline:  # a second declarator of the same declaration
             return
         if isinstance(node, c_ast.Enum) and node.values is not None:
-            self.declarators.inline[id(node)] = self.enum(node, node.name or name or None)
+            tag = self.scope.tags.get(node.name, node.name) or name
+            self.declarators.inline[id(node)] = self.enum(node, tag or None)
         elif isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None:
             tag = self.scope.tags.get(node.name, node.name) or name
             if not tag:

@@ -72,7 +72,7 @@ class Walker:
 
     def rename(self, name: str, target: c_ast.Node) -> None:
         """``typedef struct _Name Name``: a module cannot show what begins with an underscore, so Name it is."""
-        if isinstance(target, c_ast.TypeDecl) and isinstance(target.type, (c_ast.Struct, c_ast.Union)):
+        if isinstance(target, c_ast.TypeDecl) and isinstance(target.type, (c_ast.Struct, c_ast.Union, c_ast.Enum)):
             tag = target.type.name
             if tag and tag.startswith("_") and tag not in self.scope.declared:
                 self.scope.tags.setdefault(tag, name)

@@ -78,6 +78,11 @@ def test_calls_that_do_not_fit_are_refused(text: str, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
+def test_calls_that_are_nested_too_deeply_are_refused() -> None:
+    with pytest.raises(GenError, match=r"header\.h: macro calls are nested too deeply"):
+        preprocess_text(f"#define f(x) x\n{'f(' * 5000}1{')' * 5000}")
+
+
 def test_an_expansion_stands_on_the_line_of_its_call() -> None:
     tokens = preprocess_text("#define f(x) a x\n#define b b2\n\nf(\nb\n) c").tokens
     assert [(t.text, t.coord.line) for t in tokens] == [("a", 4), ("b2", 4), ("c", 6)]

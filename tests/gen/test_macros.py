@@ -88,6 +88,10 @@ def test_the_others_are_skipped_with_a_reason(body: str) -> None:
     assert "header.h" not in header.skipped["M"] or "it does not expand" in header.skipped["M"]
 
 
+def test_a_macro_that_is_nested_too_deeply_is_skipped() -> None:
+    assert parsed(f"#define X {'(' * 5000}1{')' * 5000}\n").skipped == {"X": "it is nested too deeply"}
+
+
 def test_macros_with_arguments_and_reserved_names_are_skipped() -> None:
     header = parsed("#define F(x) 1\n#define G() 1\n#define _H 1\n#define __I__ 2\n#define _J_\n")
     reserved = "C reserves names that begin with an underscore"

@@ -58,6 +58,11 @@ def test_it_agrees_and_counts(header: Header, files: list[Path]) -> None:
     ]
 
 
+def test_empty_declarations_are_no_problem(header: Header, files: list[Path]) -> None:
+    files[0].write_text(TEXT.replace("} Point;", "} Point;;\n;"), "utf-8")
+    assert compare(header, files, "small").status == "ran"
+
+
 def test_no_compiler_runs(header: Header, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(files[0].parent))
     assert compare(header, files, "small").status == "ran"

@@ -32,6 +32,11 @@ def test_a_header_that_ends_too_early_is_refused() -> None:
         parsed("struct A { int x;")
 
 
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(GenError, match="nested too deeply"):
+        parsed(f"enum E {{ A = {'(' * 5000}1{')' * 5000} }};")
+
+
 @pytest.mark.parametrize("name", ["va_list", "FILE", "time_t", "int_fast16_t", "_Float16", "__int128"])
 def test_a_type_without_a_form_in_ctypes_is_refused_by_name(name: str) -> None:
     refused(f"\nvoid f({name}* x);", f"{name}: this type is not one that ctypes has", line=2)

@@ -54,6 +54,8 @@ def test_a_tag_with_an_underscore_gives_way_to_its_typedef_if_that_comes_first()
     header = parsed("typedef struct _A A; struct _A { struct _A* next; }; struct _B; typedef struct _B B; void f(B*);")
     assert list(header.records) == ["A"] and str(header.records["A"].members[0].type) == "A*"
     assert header.handles == ["_B"] and header.typedefs["B"] == CType("_B")
+    header = parsed("typedef enum _E { X } E; void f(enum _E e, E g);")
+    assert list(header.enums) == ["E"] and str(header.functions["f"]) == "cdecl void(E e, E g)"
 
 
 def test_handles_are_what_never_gets_members() -> None:
