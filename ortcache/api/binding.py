@@ -63,10 +63,10 @@ class Binding:
             if run_options is None:
                 statuses = self.session.native.statuses
                 status = statuses.call(call, ())  # callbacks may come within
-                failure = statuses.error_at(status, "RunWithBinding") if status else None
-                statuses.settle()
-                if failure is not None:
-                    raise failure
+                try:
+                    self._check(status, "RunWithBinding")
+                finally:
+                    statuses.settle()
             else:
                 self._run_with(run_options)
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from ..core.native import Native
 from .convert import Fed, feed_value
 from .signature import Inputs
-from .tensor import tensor_over
+from .tensor import address_array, tensor_over
 from .value import Value
 
 __all__ = ["Feeds"]
@@ -37,7 +36,7 @@ class Feeds:
         self._others: list[Fed] = []
         self._entered: list[Value] = []
         self.count = len(slots)
-        self.values = (ctypes.c_void_p * self.count)()
+        self.values = address_array(self.count)()
         try:
             for place, data in enumerate(self.arrays.values()):
                 slot = slots[place]

@@ -85,4 +85,5 @@ class IoBinding(Handle):
 
 
 def _address(pointer: Any) -> int:
-    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+    # Not by ctypes.cast, which makes what it casts hold itself.
+    return pointer.value or 0 if isinstance(pointer, ctypes.c_void_p) else ctypes.addressof(pointer.contents)

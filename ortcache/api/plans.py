@@ -38,8 +38,12 @@ class Plans:
         # What is handed through from input to output is not written to the output's buffer.
         self._possible = not outputs.passed and all(slot.plain for slot in self._outputs)
 
-    def take(self, feeds: Mapping[str, Any]) -> Plan | None:
-        """A plan of the feeds' signature, with the feeds in it; `give` it back."""
+    def run(self, feeds: Mapping[str, Any]) -> Any:
+        """Run over a plan of the feeds' signature.
+
+        Returns:
+            The results; an OrtStatus's address where the run failed; None where there is no such plan.
+        """
         idle = self._idle
         if not idle:
             return None
@@ -47,22 +51,30 @@ class Plans:
             plan = idle.pop()  # atomic
         except IndexError:
             return None
-        if plan.fill(feeds):
-            return plan
-        idle.append(plan)
-        for other in reversed(idle[:]):
-            if other is not plan:
+        if not plan.fill(feeds):
+            idle.append(plan)
+            other = self._other(plan, feeds)
+            if other is None:
+                return None
+            plan = other
+        try:
+            return plan.run() or plan.results()
+        finally:
+            idle.append(plan)
+
+    def _other(self, last: Plan, feeds: Mapping[str, Any]) -> Plan | None:
+        """A plan of the feeds' signature besides that one, with the feeds in it and out of the list."""
+        idle = self._idle
+        for plan in reversed(idle[:]):
+            if plan is not last:
                 try:
-                    idle.remove(other)
+                    idle.remove(plan)
                 except ValueError:  # another thread took it
                     continue
-                if other.fill(feeds):
-                    return other
-                idle.insert(0, other)
+                if plan.fill(feeds):
+                    return plan
+                idle.insert(0, plan)
         return None
-
-    def give(self, plan: Plan) -> None:
-        self._idle.append(plan)
 
     def learn(self, session: Any, feeds: Mapping[str, Any], results: list[Any]) -> None:
         """A run went the long way with arrays that C used as they were, and all outputs: should the next one of this
@@ -91,7 +103,7 @@ class Plans:
                 inputs = list(zip(slots, given.values(), strict=True))
                 plan = make(self._native, session, inputs, list(zip(self._outputs, shapes, strict=True)))
                 self._count += 1
-                self.give(plan)
+                self._idle.append(plan)
 
     def forbid(self) -> None:
         """No more plans: one failed where the long way did not."""

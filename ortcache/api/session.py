@@ -23,7 +23,7 @@ from .plans import Plans
 from .reading import has_value, read
 from .run_options import RunOptions
 from .signature import Inputs, Outputs, Slot
-from .tensor import Result, read_tensor
+from .tensor import Result, address_array, read_tensor
 from .typeinfo import read_infos
 
 __all__ = ["Session"]
@@ -108,7 +108,7 @@ class Session(Handle):
             OrtError: ORT refuses a shape, or a kernel fails.
             ClosedError: the session is closed.
         """
-        if input_feed is None and isinstance(output_names, Mapping):
+        if input_feed is None and (output_names.__class__ is dict or isinstance(output_names, Mapping)):
             input_feed, output_names = output_names, None
         users = self._users
         users.append(None)  # as `_enter` does: this is the path that has to be short
@@ -117,16 +117,12 @@ class Session(Handle):
                 _ = self._pointer  # raises
             everything = not output_names or output_names == self._names
             if everything and run_options is None and input_feed.__class__ is dict:
-                plan = self._plans.take(input_feed)
-                if plan is not None:
-                    try:
-                        status = plan.run()
-                        if not status:
-                            self.native.statuses.settle()
-                            return plan.results()
-                    finally:
-                        self._plans.give(plan)
-                    return self._run_again(status, input_feed)
+                results = self._plans.run(input_feed)
+                if results.__class__ is list:
+                    self.native.statuses.settle()
+                    return results
+                if results is not None:
+                    return self._run_again(results, input_feed)
             return self._run(output_names, input_feed, run_options)
         finally:
             users.pop()
@@ -153,7 +149,7 @@ class Session(Handle):
         slots, names_for_c = self._outs.choose(names)
         feeds = Feeds(self.native, self._ins, given)
         try:
-            values = (ctypes.c_void_p * len(slots))()
+            values = address_array(len(slots))()
             self._call(feeds, names_for_c, values, options)
             release = self.native.quick.ReleaseValue
             owners = [Result(value or 0, release) for value in values]
@@ -173,10 +169,11 @@ class Session(Handle):
         finally:
             if options is not None:
                 options._leave()
-        failure = native.statuses.error_at(status, "Run") if status else None
-        native.statuses.settle()
-        if failure is not None:
-            raise failure
+        try:
+            if status:
+                raise native.statuses.error_at(status, "Run")  # not by a name, which would hold it in a circle
+        finally:
+            native.statuses.settle()
 
     def _result(self, slot: Slot, owner: Result) -> Any:
         if slot.plain:
@@ -195,8 +192,11 @@ class Session(Handle):
         """A prepared run failed. The long way says why; or it works, since the outputs are not of the shapes that the
         model promises."""
         failure = self.native.statuses.error_at(status, "Run")
-        if failure.__cause__ is not None:  # of a callback, which need not fail twice
-            raise failure
+        try:
+            if failure.__cause__ is not None:  # of a callback, which need not fail twice
+                raise failure
+        finally:
+            del failure  # it would hold itself in a circle
         results = self._run(None, feeds, None)
         self._plans.forbid()
         return results

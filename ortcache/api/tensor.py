@@ -16,7 +16,10 @@ from .element import PROTO, STRING, Element, element
 from .packed import packed_size, unpack
 from .text import read_strings
 
-__all__ = ["Result", "address_of", "describe", "read_tensor", "shared_array", "tensor_over"]
+__all__ = ["Result", "address_array", "address_of", "describe", "read_tensor", "shared_array", "tensor_over"]
+
+#: The type of a C array of that many addresses: kept, since ctypes would make it again and again.
+address_array = functools.lru_cache(maxsize=256)(lambda count: ctypes.c_void_p * count)
 
 _dimensions = functools.lru_cache(maxsize=1024)(int64_array)  # C only reads them
 _LAST_OF_ONE_NUMBER = min(PROTO) - 1

@@ -153,10 +153,11 @@ class Table:
                 status = statuses.call(function, args)
             except (ctypes.ArgumentError, TypeError) as problem:
                 raise _refusal(slot, args, problem) from None
-            failure = statuses.error(status, name) if status else None
-            statuses.settle()
-            if failure is not None:
-                raise failure
+            try:
+                if status:
+                    raise statuses.error(status, name)  # not by a name, which would hold it in a circle
+            finally:
+                statuses.settle()
 
         # GetErrorMessage and the like take a status; what hands one out as its result is a report.
         reports = slot.returns == "OrtStatus*" and name != "CreateStatus"

@@ -190,3 +190,28 @@ def test_a_session_that_could_not_be_made_leaves_nothing(rt: oc.Runtime, mul_mod
             rt.session(model_bytes)
     gc.collect()
     assert rt.env._record._needed == before
+
+
+def test_runs_make_no_work_for_the_collector(rt: oc.Runtime, mul_model: Path) -> None:
+    wrong = np.ones((2, 3), np.float32)
+    with rt.session(mul_model) as session, session.bind({"X": X}) as good, session.bind({"X": wrong}) as bad:
+
+        def work() -> None:
+            session.run({"X": X})
+            session.run(["Y"], {"X": X})
+            good.run()
+            rt.value(X).numpy()
+            for fails in (lambda: session.run({"X": wrong}), lambda: session.run({"X": X.astype("f8")}), bad.run):
+                with pytest.raises((oc.OrtError, oc.InputError)):
+                    fails()
+
+        for _ in range(5):
+            work()
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(100):
+                work()
+            assert gc.collect() < 100
+        finally:
+            gc.enable()

@@ -22,9 +22,13 @@ def _resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-def is_flat(alive: Alive, once: Callable[[], object], times: int) -> None:
-    """Fail where doing it ``times`` times leaves memory or C objects behind."""
-    for _ in range(max(10, times // 4)):  # what is made once, and the allocator's reserves
+def is_flat(alive: Alive, once: Callable[[], object], times: int, first: int = 10) -> None:
+    """Fail where doing it ``times`` times leaves memory or C objects behind.
+
+    Args:
+        first: how often it is done at least before anything is counted.
+    """
+    for _ in range(max(first, times // 4)):  # what is made once, and the allocator's reserves
         once()
     alive.left()
     counts, before = dict(alive.counts), _resident()
