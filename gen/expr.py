@@ -177,7 +177,7 @@ class _Evaluator:
             case "~":
                 return _wrap(~value.number, value.bits, value.signed)
             case "!":
-                return _Value(not value.number)
+                return _Value(int(not value.number))
         raise self.refuse(node.op, "it is not a constant operator")
 
     def binary(self, node: c_ast.BinaryOp) -> _Value:
