@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from .core.callbacks import Token
+from .core.loader import open_native
 from .core.native import Native
 from .core.status import address
-from .errors import HostError
 from .host.attach import MINIMUM_HOST_VERSION, host_of, is_native
 from .support import CacheSupport
 
-__all__ = ["attach_backend", "backend_of", "read_support", "seen_eps", "set_functions"]
+__all__ = ["attach_backend", "backend_of", "open_shared", "read_support", "seen_eps", "set_functions"]
+
+
+_lock = threading.Lock()
+_natives: dict[tuple[object, ...], Native] = {}
+
+
+def open_shared(path: str | os.PathLike[str] | None = None, api_version: int | None = None) -> Native:
+    """`open_native`, with one `Native` for a library that is loaded again in the same way: the host and what C has of
+    it stay as long as the process, since plugins may call late, and so must not be made for each load."""
+    native = open_native(path, api_version)
+    choice = native.choice
+    key = (native.base, native.api_version, str(choice), tuple(choice.tried) if choice else ())
+    with _lock:
+        return _natives.setdefault(key, native)
 
 
 def attach_backend(native: Native) -> None:
@@ -49,11 +65,6 @@ def set_functions(
     Raises:
         HostError: neither has it.
     """
-    if backend_of(native) is None:
-        raise HostError(
-            f"EP cache callbacks need ONNX Runtime 1.{MINIMUM_HOST_VERSION} or later; the loaded library is "
-            f"{native.description}, used with API version {native.api_version}. `pip install -U onnxruntime`"
-        )
     state = token.value if token else None
     if is_native(native):
         native.api.SessionOptionsSetEpCacheDataFuncs(options, read, write, state)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .api.device import EpDevice
 from .api.runtime import Runtime as _Runtime
-from .backend import attach_backend, backend_of
+from .backend import attach_backend, backend_of, open_shared
 from .options import SessionOptions
 from .registration import register_compiled, register_python, unregister
 from .session import Session
@@ -24,6 +24,7 @@ class Runtime(_Runtime):
 
     _options_type = SessionOptions
     _session_type = Session
+    _open = staticmethod(open_shared)
 
     def __init__(self, native: Any, *args: Any, **settings: Any) -> None:
         attach_backend(native)

@@ -33,6 +33,7 @@ class Runtime:
 
     _options_type: type[SessionOptions] = SessionOptions
     _session_type: type[Session] = Session
+    _open = staticmethod(open_native)
 
     def __init__(
         self,
@@ -75,7 +76,7 @@ class Runtime:
             NotOnnxRuntimeError: the file is something else, or the system cannot load it.
             LibraryVersionError: the library is too old, or does not have ``api_version``.
         """
-        native = open_native(path, api_version)
+        native = cls._open(path, api_version)
         return cls(native, log_level, intra_op_threads=intra_op_threads, inter_op_threads=inter_op_threads)
 
     def __repr__(self) -> str:
