@@ -16,7 +16,7 @@ from typing import Any
 
 from .core.status import describe
 from .errors import InputError
-from .stores.keys import check_key
+from .keys import check_key
 from .stores.protocol import Buffer
 
 __all__ = ["DISABLE", "CacheCallbacks", "EpCacheStats", "caches_disabled", "make_callbacks"]

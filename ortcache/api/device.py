@@ -32,6 +32,7 @@ __all__ = [
     "devices_at",
     "ep_devices",
     "plugin_file",
+    "read_hardware",
     "register_ep_library",
     "unregister_ep_library",
 ]
@@ -65,7 +66,7 @@ class EpDevice(Handle):
 
     def __init__(self, env: Environment, pointer: Any) -> None:
         api = self._read(env.native, pointer)
-        self.device = _hardware(env.native, api.EpDevice_Device(pointer))
+        self.device = read_hardware(env.native, api.EpDevice_Device(pointer))
         super().__init__(pointer, None, parents=[env])
 
     def _read(self, native: Native, pointer: Any) -> Any:
@@ -224,7 +225,8 @@ def _current(env: Environment) -> dict[int, EpDevice]:
     return found
 
 
-def _hardware(native: Native, device: Any) -> HardwareDevice:
+def read_hardware(native: Native, device: Any) -> HardwareDevice:
+    """What an OrtHardwareDevice says of itself."""
     api = native.api
     return HardwareDevice(
         type=api.HardwareDevice_Type(device),

@@ -19,9 +19,9 @@ from ..core.named_buffers import view_memory
 from ..core.native import Native
 from ..errors import OrtError
 from ..host.entries import Entry
+from ..keys import key_problem
 from ..support import CacheSupport
 from .counters import CacheCounters, Counting, Lookup, Outcome
-from .keys import is_safe_key
 from .log import EpLogger
 
 __all__ = ["CacheFunctions", "EpCache"]
@@ -155,7 +155,7 @@ class EpCache:
         return int(getattr(self._owner(), name))
 
     def _is_safe(self, key: object) -> bool:
-        if is_safe_key(key):
+        if key_problem(key) is None:
             return True
         self._counting.add(refused=1)
         self.warn("EP cache: the key %.300r is not safe as a file name on every system and is refused", key)

@@ -7,21 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import raw
-from ..api.device import HardwareDevice
+from ..api.device import HardwareDevice, read_hardware
 from ..api.keyvalues import read_key_values, temporary_key_values
 from ..core.marshal import string
 from ..core.native import Native
 from ..core.status import address
 from ..errors import HostError
-from ..host.attach import host_of, is_native
+from ..host.attach import MINIMUM_HOST_VERSION, host_of, is_native
 from ..host.sessions import EpSupport
 from .cache import CacheFunctions, EpCache
 from .context import EpContext
-from .devices import read_hardware
 from .ep import Ep
 from .instance import Instance
 from .log import EpLogger
-from .vtable import MINIMUM_EP_VERSION, Functions, VTable
+from .vtable import Functions, VTable
 
 __all__ = ["Factory"]
 
@@ -34,9 +33,9 @@ class Factory:
     """
 
     def __init__(self, native: Native, ep_class: type[Ep]) -> None:
-        if native.library_api_version < MINIMUM_EP_VERSION:
+        if native.library_api_version < MINIMUM_HOST_VERSION:
             raise HostError(
-                f"execution providers in Python need ONNX Runtime 1.{MINIMUM_EP_VERSION} or later, and the loaded "
+                f"execution providers in Python need ONNX Runtime 1.{MINIMUM_HOST_VERSION} or later, and the loaded "
                 f"library is {native.description}. `pip install -U onnxruntime`"
             )
         self.native = native

@@ -25,10 +25,7 @@ from ..core.native import Native
 from ..errors import ClosedError
 from ..raw._support import bindings
 
-__all__ = ["MINIMUM_EP_VERSION", "Functions", "VTable", "struct_version", "targets"]
-
-#: The oldest library whose EP structs are the ones that the bindings have.
-MINIMUM_EP_VERSION = 23
+__all__ = ["Functions", "VTable", "struct_version", "targets"]
 
 #: Member name to the function that implements it: it gets the target, and C's arguments but the first.
 Functions = Mapping[str, Callable[..., Any]]

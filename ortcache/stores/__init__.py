@@ -6,8 +6,8 @@ the value or nothing: never half of one.
 
 from __future__ import annotations
 
+from ..keys import check_key
 from .directory import DirectoryStore
-from .keys import check_key
 from .memory import MemoryStore
 from .protocol import Buffer, Store
 

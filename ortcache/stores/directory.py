@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import InputError
-from .keys import check_key, key_problem
+from ..keys import check_key, key_problem
 from .protocol import Buffer
 
 __all__ = ["DirectoryStore"]

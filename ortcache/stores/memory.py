@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from .keys import check_key
+from ..keys import check_key
 from .protocol import Buffer
 
 __all__ = ["MemoryStore"]

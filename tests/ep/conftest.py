@@ -8,19 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from ortcache.ep import instances
-from ortcache.ep.vtable import targets
-from ortcache.errors import HostError
-from ortcache.host import attach
-from ortcache.host.shim import check_platform
 from ortcache.runtime import Runtime, load
 
+from ..support.ep_left import covered, structs, tuples
 from ..support.oracles import need
 
 
 @pytest.fixture(scope="session")
 def rt(library: Path) -> Iterator[Runtime]:
-    need("linux", _covered())
+    need("linux", covered())
     with load(library) as runtime:
         yield runtime
 
@@ -29,26 +25,8 @@ def rt(library: Path) -> Iterator[Runtime]:
 def nothing_left() -> Iterator[None]:
     """Each test leaves behind no execution provider, kernel or factory, and no cache functions."""
     gc.collect()  # what other tests left
-    before, structs = _tuples(), _structs()
+    before = structs(), tuples()
     yield
-    assert _structs() == structs
+    assert structs() == before[0]
     gc.collect()
-    assert _tuples() == before
-
-
-def _structs() -> list[int]:
-    """How many instances and structs C has."""
-    kinds = ("OrtEp", "OrtNodeComputeInfo", "OrtEpFactory")
-    return [len(instances()), *(len(targets(struct)) for struct in kinds)]
-
-
-def _tuples() -> int:
-    return sum(len(proposal.entries) for proposal in attach._proposals.values())
-
-
-def _covered() -> bool:
-    try:
-        check_platform()
-    except HostError:
-        return False
-    return True
+    assert tuples() == before[1]

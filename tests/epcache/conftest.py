@@ -10,21 +10,19 @@ import pytest
 
 import ortcache
 from ortcache.core import callbacks
-from ortcache.ep import MulEp, instances
-from ortcache.ep.vtable import targets
-from ortcache.errors import HostError
+from ortcache.ep import MulEp
 from ortcache.host import attach
-from ortcache.host.shim import check_platform
 from ortcache.runtime import Runtime
 
 from ..support.backends import open_runtime, wanted
 from ..support.ep_classes import registered
+from ..support.ep_left import covered, structs, tuples
 from ..support.oracles import ROOT, need
 
 
 @pytest.fixture(scope="session")
 def rt() -> Iterator[Runtime]:
-    need("linux", _covered())
+    need("linux", covered())
     with open_runtime() as runtime:
         assert runtime.ep_cache_backend == wanted()
         yield runtime
@@ -41,22 +39,10 @@ def mul(rt: Runtime) -> Iterator[Any]:
 def nothing_left() -> Iterator[None]:
     """Each test leaves behind no execution provider, no token and no tuple."""
     gc.collect()  # what other tests left
-    before, tuples, structs = len(callbacks._targets), _tuples(), _structs()
+    before = structs(), tuples(), len(callbacks._targets)
     yield
     gc.collect()
-    assert _structs() == structs
-    assert len(callbacks._targets) == before
-    assert _tuples() == tuples
-
-
-def _structs() -> list[int]:
-    """How many instances and structs C has."""
-    kinds = ("OrtEp", "OrtNodeComputeInfo", "OrtEpFactory")
-    return [len(instances()), *(len(targets(struct)) for struct in kinds)]
-
-
-def _tuples() -> int:
-    return sum(len(proposal.entries) for proposal in attach._proposals.values())
+    assert (structs(), tuples(), len(callbacks._targets)) == before
 
 
 def pytest_sessionfinish() -> None:
@@ -64,11 +50,3 @@ def pytest_sessionfinish() -> None:
     native = not ortcache.__file__.startswith(str(ROOT))
     assert native == (wanted() == "native")
     assert not (native and len(attach._hosts)), "the host was attached, though the library has the functions"
-
-
-def _covered() -> bool:
-    try:
-        check_platform()
-    except HostError:
-        return False
-    return True

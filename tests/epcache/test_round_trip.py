@@ -13,8 +13,8 @@ import pytest
 
 import ortcache as oc
 from ortcache.ep import MulEp
+from ortcache.keys import key_problem
 from ortcache.runtime import Runtime
-from ortcache.stores.keys import key_problem
 
 from ..support.backends import child
 from ..support.cache_eps import (

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ortcache.errors import InputError
+from ortcache.keys import MAX_LENGTH
 from ortcache.stores import Store, check_key
-from ortcache.stores.keys import MAX_LENGTH
 
 __all__ = ["SAFE_KEYS", "UNSAFE_KEYS", "Conformance"]
 

@@ -10,7 +10,7 @@ __all__ = ["LAYERS", "Import", "imports", "violations"]
 
 _BINDINGS = {"core", "raw", "errors"}
 _API = {"api", *_BINDINGS}
-_BELOW_CACHES = {"backend", "support", "ep", "host", "stores", "scope", *_API}
+_BELOW_CACHES = {"backend", "keys", "support", "ep", "host", "stores", "scope", *_API}
 _EP_CACHES = {"epcache", *_BELOW_CACHES}
 _WHOLE = {"runtime", "registration", "session", "options", *_EP_CACHES}
 
@@ -18,13 +18,14 @@ _WHOLE = {"runtime", "registration", "session", "options", *_EP_CACHES}
 LAYERS: dict[str, set[str]] = {
     "errors": set(),
     "support": set(),
-    "stores": {"errors"},
+    "keys": {"errors"},
+    "stores": {"keys", "errors"},
     "scope": {"errors"},
     "raw": {"errors"},
     "core": {"raw", "errors"},
     "api": _BINDINGS,
     "host": {"support", *_API},
-    "ep": {"host", "support", *_API},
+    "ep": {"host", "keys", "support", *_API},
     "backend": {"host", "support", *_API},
     "epcache": _BELOW_CACHES,
     "options": _EP_CACHES,

@@ -1,10 +1,10 @@
-"""Keys that are safe as a file name on every system."""
+"""Cache keys that are safe as a file name on every system: one rule for stores and execution providers."""
 
 from __future__ import annotations
 
 import re
 
-from ..errors import InputError
+from .errors import InputError
 
 __all__ = ["MAX_LENGTH", "check_key", "key_problem"]
 
