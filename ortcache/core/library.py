@@ -8,11 +8,11 @@ import importlib.util
 import os
 import re
 import sys
-import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import LibraryNotFoundError, NotOnnxRuntimeError
+from ..warn import warn_user
 from .elf import truncation
 
 __all__ = ["ENVIRONMENT", "Choice", "find_library", "load_library", "mapped_images"]
@@ -178,11 +178,9 @@ def _warn_of_another_image(path: Path, mapped: list[Path]) -> None:
     """Two images share nothing: an environment or an EP registered in one is not there in the other."""
     others = [image for image in mapped if not _same_file(image, path)]
     if others:
-        warnings.warn(
+        warn_user(
             f"this process already holds another ONNX Runtime, {others[0]}; {path} is a second one, and what is "
-            "registered or created in one is unknown to the other",
-            RuntimeWarning,
-            stacklevel=5,  # who called `load`
+            "registered or created in one is unknown to the other"
         )
 
 

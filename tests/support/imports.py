@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 __all__ = ["LAYERS", "Import", "imports", "violations"]
 
-_BINDINGS = {"core", "raw", "errors"}
+_BINDINGS = {"core", "raw", "errors", "warn"}
 _API = {"api", *_BINDINGS}
 _BELOW_CACHES = {"backend", "keys", "support", "ep", "host", "stores", "scope", *_API}
 _EP_CACHES = {"epcache", *_BELOW_CACHES}
@@ -18,11 +18,12 @@ _WHOLE = {"runtime", "registration", "session", "options", *_EP_CACHES}
 LAYERS: dict[str, set[str]] = {
     "errors": set(),
     "support": set(),
+    "warn": set(),
     "keys": {"errors"},
-    "stores": {"keys", "errors"},
-    "scope": {"errors"},
+    "stores": {"keys", "errors", "warn"},
+    "scope": {"stores", "keys", "errors", "warn"},
     "raw": {"errors"},
-    "core": {"raw", "errors"},
+    "core": {"raw", "errors", "warn"},
     "api": _BINDINGS,
     "host": {"support", *_API},
     "ep": {"host", "keys", "support", *_API},
