@@ -1,11 +1,12 @@
-"""What every store can do."""
+"""What every store can do, and what some can do more."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Buffer", "Store"]
+__all__ = ["Buffer", "Entry", "ListingStore", "Store", "close_store", "list_entries"]
 
 #: What `Store.put` takes. A memoryview may be valid during the call only.
 Buffer = bytes | bytearray | memoryview
@@ -30,3 +31,44 @@ class Store(Protocol):
 
     def keys(self) -> Iterator[str]:
         """The keys of all values, in no order. One that comes or goes meanwhile may or may not be among them."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a store knows of a value without reading it.
+
+    Attributes:
+        key: its key.
+        size: bytes of the value.
+        used: Unix time in seconds of its last use, as finely as the store keeps it; None where it keeps none.
+    """
+
+    key: str
+    size: int
+    used: float | None = None
+
+
+@runtime_checkable
+class ListingStore(Protocol):
+    """A store that lists sizes and times without reading values."""
+
+    def entries(self) -> Iterator[Entry]:
+        """An `Entry` for each value, in no order."""
+
+
+def list_entries(store: Store) -> Iterator[Entry]:
+    """The entries of any store; where it cannot list sizes, each value is read for its own."""
+    if isinstance(store, ListingStore):
+        yield from store.entries()
+        return
+    for key in store.keys():
+        value = store.get(key)
+        if value is not None:
+            yield Entry(key, len(value))
+
+
+def close_store(store: object) -> None:
+    """Release what a store holds (connections, files), where it holds any."""
+    close = getattr(store, "close", None)
+    if callable(close):
+        close()

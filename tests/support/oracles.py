@@ -26,6 +26,14 @@ KNOWN = {
     "models": "real models from a PyPI package",
     "linux": "Linux",
     "mypy": "the mypy module",
+    "redis-server": "redis-server on PATH",
+    "moto": "the moto module, an S3 server",
+    "obstore": "the obstore module",
+    "redis": "the redis module",
+    "rich": "the rich module",
+    "root": "root's rights, and the right to mount",
+    "openvino": "the plugin EP onnxruntime-ep-openvino beside ONNX Runtime 1.30 or later",
+    "openvino-bundled": "ORTCACHE_TEST_OPENVINO, a Python that has onnxruntime-openvino and this package",
 }
 
 
