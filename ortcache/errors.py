@@ -10,10 +10,12 @@
     ├── OrtError                  ONNX Runtime reported a failure
     ├── ClosedError               the object was closed
     ├── EpCacheError              a strict EP cache cannot be honoured, or failed
+    ├── StoreError                a store's backend failed
+    │   └── StoreTimeoutError     it did not answer in time
     ├── HostError                 an execution provider cannot be put into this ONNX Runtime from Python
     └── InputError                a value that cannot be what was asked for
 
-An UnsupportedFunctionError is an AttributeError too, and an InputError a ValueError.
+An UnsupportedFunctionError is an AttributeError too, an InputError a ValueError, and a StoreTimeoutError a TimeoutError.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ __all__ = [
     "OrtError",
     "OrtcacheError",
     "ProposedFunctionError",
+    "StoreError",
+    "StoreTimeoutError",
     "UnsupportedFunctionError",
 ]
 
@@ -87,6 +91,14 @@ class ClosedError(OrtcacheError):
 
 class EpCacheError(OrtcacheError):
     """A strict EP cache: an execution provider cannot honour it, or it failed."""
+
+
+class StoreError(OrtcacheError):
+    """A store's backend failed: it is down, refuses, or holds what it cannot read."""
+
+
+class StoreTimeoutError(StoreError, TimeoutError):
+    """A store did not answer in the time that it was given."""
 
 
 class HostError(OrtcacheError):
