@@ -15,7 +15,7 @@
     ├── HostError                 an execution provider cannot be put into this ONNX Runtime from Python
     └── InputError                a value that cannot be what was asked for
 
-An UnsupportedFunctionError is an AttributeError too, an InputError a ValueError, and a StoreTimeoutError a TimeoutError.
+An UnsupportedFunctionError is an AttributeError too, an InputError a ValueError, a StoreTimeoutError a TimeoutError.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def list_entries(store: Store) -> Iterator[Entry]:
     if isinstance(store, ListingStore):
         yield from store.entries()
         return
-    for key in store.keys():
+    for key in store.keys():  # noqa: SIM118 - a store is no mapping
         value = store.get(key)
         if value is not None:
             yield Entry(key, len(value))
