@@ -1,7 +1,7 @@
 """What a test may lean on that not every machine has, and when its absence is a failure.
 
-`ORTCACHE_TEST_REQUIRE` names what must be there (a comma-separated list, or ``all``): then a test that lacks it fails
-instead of skipping.
+`ORTCACHE_TEST_REQUIRE` names what must be there (a comma-separated list; ``all`` for everything, ``-name`` for all but
+that): then a test that lacks it fails instead of skipping.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def need(name: str, there: object) -> None:
     if there:
         return
     required = os.environ.get("ORTCACHE_TEST_REQUIRE", "").split(",")
-    if "all" in required or name in required:
+    if name in required or ("all" in required and f"-{name}" not in required):
         pytest.fail(f"required here, but missing: {KNOWN[name]}")
     pytest.skip(f"needs {KNOWN[name]}")
 
