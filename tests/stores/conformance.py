@@ -1,8 +1,12 @@
-"""What every store must do: a store's tests subclass `Conformance` and say how to make one."""
+"""What every store must do: a store's tests subclass `Conformance` and say how to make one.
+
+A store that several processes may open at once subclasses `tests.stores.sharing.Sharing` instead, which has more tests.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +14,7 @@ import pytest
 from ortcache.errors import InputError
 from ortcache.keys import MAX_LENGTH
 from ortcache.stores import Store, check_key
+from ortcache.stores.protocol import list_entries
 
 __all__ = ["SAFE_KEYS", "UNSAFE_KEYS", "Conformance"]
 
@@ -169,6 +174,19 @@ class Conformance:
         for key in list(store.keys()):
             store.delete(key)
         assert len({first, *listing}) <= 20
+
+    def test_entries_tell_sizes_and_when_each_was_used_last(self, store: Store) -> None:
+        before = time.time()
+        sizes = {"empty": 0, "small": 3, "large": 300_000}
+        for key, size in sizes.items():
+            store.put(key, b"x" * size)
+        store.put("small", b"again")
+        found = {entry.key: entry for entry in list_entries(store)}
+        assert {key: entry.size for key, entry in found.items()} == {**sizes, "small": 5}
+        for entry in found.values():
+            assert entry.used is None or before - 5 <= entry.used <= time.time() + 5  # seconds that clocks differ by
+        store.delete("large")
+        assert sorted(entry.key for entry in list_entries(store)) == ["empty", "small"]
 
     def test_of_threads_that_delete_one_key_one_did(self, store: Store) -> None:
         results: list[bool] = []

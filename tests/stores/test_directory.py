@@ -13,7 +13,8 @@ from ortcache.errors import InputError
 from ortcache.stores import DirectoryStore
 
 from ..support.oracles import need
-from .conformance import SAFE_KEYS, Conformance
+from .conformance import SAFE_KEYS
+from .sharing import Sharing
 
 
 @pytest.fixture
@@ -26,7 +27,12 @@ def store(root: Path) -> DirectoryStore:
     return DirectoryStore(root)
 
 
-class TestDirectoryStore(Conformance):
+@pytest.fixture
+def opening(root: Path) -> str:
+    return f"from ortcache.stores import DirectoryStore; store = DirectoryStore({str(root)!r})"
+
+
+class TestDirectoryStore(Sharing):
     """What every store must do."""
 
 

@@ -30,8 +30,8 @@ def test_a_size(text: str | int, size: int) -> None:
     "text",
     [
         "", " ", "k", "GB", "3.5.5G", "3,5G", "1e9", "nan", "NaN", "inf", "-inf", "0x10", "1_000", "1 000", "5P", "5iB",
-        "5KK", "5KBB", "ten", "+5", "-5", "-1G", "5G\n5", "٣", "5  G", ".", "1" * 5000, None, 3.5, float("nan"), True, b"5G",
-        ["5G"],
+        "5KK", "5KBB", "ten", "+5", "-5", "-1G", "5G\n5", "٣", "5  G", ".", "1" * 5000, None, 3.5, float("nan"), True,
+        b"5G", ["5G"],
     ],
     ids=lambda text: ascii(text)[:20],
 )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .oracles import ROOT
 
-__all__ = ["run_python"]
+__all__ = ["run_python", "start_python"]
 
 
 def run_python(
@@ -32,7 +32,7 @@ def run_python(
     """
     result = subprocess.run(
         [python, "-c", textwrap.dedent(code), *map(str, args)],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **variables},
+        env=_environment(variables),
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -43,3 +43,20 @@ def run_python(
     if quiet:
         assert result.stderr == ""
     return result.stdout
+
+
+def start_python(code: str, *args: object, **variables: str) -> subprocess.Popen[str]:
+    """Start the code with pipes to its stdin, stdout and stderr. Whoever starts it also waits for it."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, args)],
+        env=_environment(variables),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+def _environment(variables: dict[str, str]) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **variables}
