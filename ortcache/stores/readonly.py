@@ -1,0 +1,47 @@
+"""A store that nobody writes to through this object."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from ..errors import InputError
+from ..keys import check_key
+from .framing import flat
+from .protocol import Buffer
+from .wrapper import Wrapper
+
+__all__ = ["ReadOnly", "is_read_only"]
+
+
+class ReadOnly(Wrapper):
+    """Reads and lists; refuses to write and to delete.
+
+    A refusal is an InputError, not a StoreError: nothing is wrong with the backend. `is_read_only` lets whoever writes
+    on an execution provider's behalf ask first.
+
+    Args:
+        inner: the store below. Others may write to it; what they write is seen.
+    """
+
+    read_only = True
+
+    def put(self, key: str, value: Buffer) -> None:
+        """Refused with InputError."""
+        flat(value)  # what is no buffer is a TypeError in every store
+        self._refuse(key, "stored")
+
+    def delete(self, key: str) -> bool:
+        """Refused with InputError."""
+        self._refuse(key, "deleted")
+
+    def _refuse(self, key: str, what: str) -> NoReturn:
+        raise InputError(f"{check_key(key)!r} is not {what}: the store was opened read-only")
+
+
+def is_read_only(store: object) -> bool:
+    """Does this store, or one that it stands over, refuse to write? A store says so with ``read_only = True``."""
+    while store is not None:
+        if getattr(store, "read_only", False):
+            return True
+        store = getattr(store, "inner", None)
+    return False
