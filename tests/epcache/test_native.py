@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import ortcache
+
 from ..support.backends import wanted
 from ..support.installed import library_file
 from ..support.native_package import native_package
@@ -26,7 +28,9 @@ Results = dict[str, Counter[str]]
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Of each group how many tests passed, failed and were skipped."""
-    library_file()
+    with ortcache.load(library_file()) as rt:
+        if rt.native.library_api_version < 31:
+            pytest.skip("a library of the future has every function of 1.31, and this one lends it its own")
     folder = tmp_path_factory.mktemp("future")
     report = folder / "report.xml"
     files = [str(path) for group in GROUPS for path in sorted(Path(__file__).parent.glob(f"test_{group}*.py"))]
