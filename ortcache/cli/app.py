@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import InputError, OrtcacheError
-from . import abi, demo, doctor
+from . import abi, demo, doctor, get, ls, prune, put, rm, stats, verify
 
 __all__ = ["main"]
 
@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ortcache {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, doctor, abi):
+    for command in (demo, doctor, ls, get, put, rm, verify, prune, stats, abi):
         command.add_parser(commands)
     return parser
 

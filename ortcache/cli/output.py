@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["add_json", "add_library", "columns", "show"]
+__all__ = ["add_json", "add_library", "columns", "complain", "show"]
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +26,11 @@ def add_library(parser: argparse.ArgumentParser) -> None:
 def show(args: argparse.Namespace, document: Any, lines: Iterable[str]) -> None:
     """Print the document where ``--json`` asks for it, else the lines."""
     print(json.dumps(document, indent=2) if args.json else "\n".join(lines))
+
+
+def complain(text: str) -> None:
+    """Say on standard error, in one line, what is not as it should be."""
+    print(f"ortcache: {text}", file=sys.stderr)
 
 
 def columns(rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> list[str]:

@@ -1,0 +1,63 @@
+"""The scopes in a store as commands choose and show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import InputError, OrtcacheError
+from ..scope import ScopeRecord, scopes
+from ..stores.protocol import Store
+from ..stores.seal import Flaw, Seal
+from ..stores.wrapper import Wrapper
+from .entries import count
+from .units import age, moment, size_text
+
+__all__ = ["chosen_scope", "document", "read_scopes", "text"]
+
+
+class _Unsealed(Wrapper):
+    """Values without their seals, those that have none as they are. Unlike `Verified` it moves nothing aside."""
+
+    def get(self, key: str) -> bytes | None:
+        data = self.inner.get(key)
+        value = None if data is None else Seal().open(key, data)
+        return data if isinstance(value, Flaw) else value
+
+
+def read_scopes(store: Store) -> list[ScopeRecord]:
+    """The scopes in a store, whether what stores them seals them or not; the last used first."""
+    return sorted(scopes(_Unsealed(store)), key=lambda scope: (-(scope.used or 0), scope.digest))
+
+
+def chosen_scope(store: Store, start: str) -> ScopeRecord:
+    """The scope whose digest starts so.
+
+    Raises:
+        OrtcacheError: there is none.
+        InputError: there are several.
+    """
+    found = [scope for scope in read_scopes(store) if scope.digest.startswith(start.lower())]
+    if not found:
+        raise OrtcacheError(f"no scope's digest starts with {start!r}: see `ortcache ls --scopes`")
+    if len(found) > 1:
+        raise InputError(f"{len(found)} scopes' digests start with {start!r}: write more of it")
+    return found[0]
+
+
+def document(scope: ScopeRecord) -> dict[str, Any]:
+    """A scope for ``--json``."""
+    return {
+        "digest": scope.digest,
+        "parts": None if scope.parts is None else dict(scope.parts),
+        "entries": scope.entries,
+        "size": scope.size,
+        "used": scope.used,
+        "used_at": None if scope.used is None else moment(scope.used),
+    }
+
+
+def text(scope: ScopeRecord) -> list[str]:
+    """A scope for people: its figures, then a part a line."""
+    used = "" if scope.used is None else f", last used {age(scope.used)} ago"
+    parts = ["(no record of its parts)"] if scope.parts is None else [f"{n}: {part}" for n, part in scope.parts.items()]
+    return [f"{scope.digest}  {count(scope.entries)}, {size_text(scope.size)}{used}", *(f"  {part}" for part in parts)]
