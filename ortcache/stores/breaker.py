@@ -96,7 +96,7 @@ class Breaker:
                     self._until = self._clock() + self.retry_after
                 return
             reason, kind = self._reason
-        raise kind(f"{self.name} is not asked for another {left:.1f} s, as it failed: {reason}")
+        raise kind(f"{self.name} is not tried for another {left:.1f} s, as it failed: {reason}")
 
     def _failed(self, error: Exception) -> None:
         reason = str(error) or type(error).__name__
@@ -106,7 +106,7 @@ class Breaker:
             self._reason = reason, kind
             self._until = self._clock() + self.retry_after
         if first:
-            _log.warning("%s failed, and is asked again in %g s: %s", self.name, self.retry_after, reason)
+            _log.warning("%s failed, and is tried again in %g s: %s", self.name, self.retry_after, reason)
 
     def _worked(self) -> None:
         if self._reason is None:  # the common case takes no lock

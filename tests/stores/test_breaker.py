@@ -70,7 +70,7 @@ def test_a_failure_is_raised_as_it_is_and_nothing_is_asked_for_the_time(
         breaker.call(backend.ask)
     clock.now += 4.9
     for call in (lambda: breaker.call(backend.ask), breaker.check):
-        with pytest.raises(StoreError, match=r"the far store is not asked for another 0\.1 s, as it failed: .*No sp"):
+        with pytest.raises(StoreError, match=r"the far store is not tried for another 0\.1 s, as it failed: .*No sp"):
             call()
     assert (backend.calls, breaker.open) == (1, True)
     clock.now += 0.2
@@ -122,7 +122,7 @@ def test_one_warning_however_long_it_is_down_and_one_word_when_it_is_back(
         breaker.call(backend.ask)
         breaker.call(backend.ask)
     assert logged(caplog) == 2 * [
-        ("WARNING", "the far store failed, and is asked again in 5 s: connection refused"),
+        ("WARNING", "the far store failed, and is tried again in 5 s: connection refused"),
         ("INFO", "the far store works again"),
     ]
     assert backend.calls == 2 * (6 + 2)
@@ -143,7 +143,7 @@ def test_one_thread_tries_while_the_others_are_refused(breaker: Breaker, backend
     trying = threading.Thread(target=lambda: answers.append(breaker.call(slow)))
     trying.start()
     assert inside.wait(30)
-    with pytest.raises(StoreTimeoutError, match="is not asked"):
+    with pytest.raises(StoreTimeoutError, match="is not tried"):
         breaker.call(backend.ask)
     go.set()
     trying.join(30)
@@ -173,7 +173,7 @@ def test_an_iteration_may_fail_at_any_step(breaker: Breaker, clock: Clock) -> No
     found = []
     with pytest.raises(StoreError, match="lost at 2"):
         found.extend(breaker.iterate(items, 2))
-    with pytest.raises(StoreError, match="is not asked"):
+    with pytest.raises(StoreError, match="is not tried"):
         next(breaker.iterate(items, 9))
     clock.now += 6
     assert list(breaker.iterate(items, 9)) == [0, 1, 2, 3]
