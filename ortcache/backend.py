@@ -10,12 +10,14 @@ from typing import Any
 
 from .core.callbacks import Token
 from .core.loader import open_native
+from .core.named_buffers import NamedBuffers, read_pointer, write_pointer
 from .core.native import Native
 from .core.status import address
 from .host.attach import MINIMUM_HOST_VERSION, host_of, is_native
+from .host.entries import Entry
 from .support import CacheSupport
 
-__all__ = ["attach_backend", "backend_of", "open_shared", "read_support", "seen_eps", "set_functions"]
+__all__ = ["attach_backend", "backend_of", "make_entry", "open_shared", "read_support", "seen_eps", "set_functions"]
 
 
 _lock = threading.Lock()
@@ -49,27 +51,48 @@ def backend_of(native: Native) -> str | None:
 
 
 def set_functions(
-    native: Native,
-    options: Any,
-    read: Any,
-    write: Any,
-    token: Token | None,
-    on_reject: Callable[[], None] | None = None,
-) -> None:
+    native: Native, options: Any, buffers: NamedBuffers | None, on_reject: Callable[[], None] | None = None
+) -> Token | None:
     """``SessionOptionsSetEpCacheDataFuncs`` on whichever side has it.
 
     Args:
-        token: what the functions' state is; the host keeps it alive, for the library the caller has to.
+        buffers: what C is to call; None clears what was set.
         on_reject: told when a provider written in Python refuses a value, where the host is between the two.
+
+    Returns:
+        What the functions' state is; the host keeps it alive, for the library the caller has to.
 
     Raises:
         HostError: neither has it.
     """
+    read, write, token = _pointers(native, buffers)
     state = token.value if token else None
     if is_native(native):
         native.api.SessionOptionsSetEpCacheDataFuncs(options, read, write, state)
     else:
         host_of(native).proposal.set_functions(options, read, write, state, token, on_reject)
+    return token
+
+
+def make_entry(native: Native, buffers: NamedBuffers | None, on_reject: Callable[[], None] | None = None) -> Entry:
+    """The host's part of that alone, for options that only their owner can reach: an entry that is not changed any
+    more. It works for options that carry its key, as long as somebody holds it.
+
+    Raises:
+        HostError: the library is too old.
+    """
+    read, write, token = _pointers(native, buffers)
+    state = token.value if token else None
+    entry = host_of(native).proposal.entries.new(address(read), address(write), state, token)
+    entry.on_reject, entry.shared = on_reject, True
+    return entry
+
+
+def _pointers(native: Native, buffers: NamedBuffers | None) -> tuple[Any, Any, Token | None]:
+    if buffers is None:
+        return None, None, None
+    read = read_pointer(native) if buffers.read else None
+    return read, write_pointer(native) if buffers.write else None, Token(buffers)
 
 
 def read_support(native: Native, session: Any, name: str | None) -> CacheSupport:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from .core.named_buffers import NamedBuffers
 from .core.status import describe
 from .errors import InputError
 from .keys import check_key
 from .stores.protocol import Buffer
 
-__all__ = ["DISABLE", "CacheCallbacks", "EpCacheStats", "caches_disabled", "make_callbacks"]
+__all__ = ["DISABLE", "CacheCallbacks", "EpCacheStats", "caches_disabled", "choose_callbacks", "make_callbacks"]
 
 #: Set to 1, it turns every cache off.
 DISABLE = "ORTCACHE_DISABLE"
@@ -103,6 +104,11 @@ class CacheCallbacks:
     def writes(self) -> bool:
         """Is there a write function?"""
         return self._write is not None
+
+    @property
+    def buffers(self) -> NamedBuffers:
+        """The two functions as C is to call them."""
+        return NamedBuffers(self.read if self.reads else None, self.write if self.writes else None)
 
     @property
     def stats(self) -> EpCacheStats:
@@ -211,6 +217,23 @@ def make_callbacks(
     if read is None and write is None:
         return None
     return CacheCallbacks(read, write, strict=strict, max_size=max_size)
+
+
+def choose_callbacks(cache: Any = None, **how: Any) -> CacheCallbacks | None:
+    """What is to answer for session options: `make_callbacks`, which a `CacheCallbacks` passes through.
+
+    None where neither direction is set, or the user turned every cache off.
+    """
+    if isinstance(cache, CacheCallbacks):
+        if any(value not in (None, False) for value in how.values()):
+            raise TypeError("a CacheCallbacks has its functions, strict and max_size already: give them to it")
+        chosen: CacheCallbacks | None = cache
+    else:
+        chosen = make_callbacks(cache, **how)
+    if chosen is not None and caches_disabled():
+        _log.info("EP cache: %s is set, so none is used", DISABLE)
+        return None
+    return chosen
 
 
 def caches_disabled() -> bool:

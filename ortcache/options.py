@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
 from .api.options import SessionOptions as _SessionOptions
 from .backend import set_functions
 from .core.callbacks import Token
-from .core.named_buffers import NamedBuffers, read_pointer, write_pointer
-from .epcache import DISABLE, CacheCallbacks, caches_disabled, make_callbacks
+from .epcache import CacheCallbacks, choose_callbacks
 from .stores.protocol import Buffer
 
 __all__ = ["SessionOptions"]
-
-_log = logging.getLogger("ortcache.epcache")
 
 
 class SessionOptions(_SessionOptions):
@@ -69,27 +65,11 @@ class SessionOptions(_SessionOptions):
             TypeError: it is none of these.
             HostError: this ONNX Runtime has no such callbacks, and is too old for the host.
         """
-        if isinstance(cache, CacheCallbacks):
-            chosen: CacheCallbacks | None = cache
-        else:
-            chosen = make_callbacks(cache, read=read, write=write, strict=strict, max_size=max_size)
-        if chosen is not None and caches_disabled():
-            _log.info("EP cache: %s is set, so none is used", DISABLE)
-            chosen = None
-        token = None
-        if chosen is not None:
-            buffers = NamedBuffers(chosen.read if chosen.reads else None, chosen.write if chosen.writes else None)
-            token = Token(buffers)
+        chosen = choose_callbacks(cache, read=read, write=write, strict=strict, max_size=max_size)
         pointer = super()._enter()
         try:
-            native = self.native
-            set_functions(
-                native,
-                pointer,
-                read_pointer(native) if chosen and chosen.reads else None,
-                write_pointer(native) if chosen and chosen.writes else None,
-                token,
-                chosen.reject if chosen else None,
+            token = set_functions(
+                self.native, pointer, chosen.buffers if chosen else None, chosen.reject if chosen else None
             )
             self._record.kept = (*self._record.kept[:-1], (token, chosen))
         finally:

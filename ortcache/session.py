@@ -7,8 +7,8 @@ from typing import Any
 from .api.session import Session as _Session
 from .backend import backend_of, read_support, seen_eps
 from .epcache import CacheCallbacks, EpCacheStats
-from .errors import EpCacheError
 from .options import SessionOptions
+from .strict import check_strict
 from .support import CacheSupport
 
 __all__ = ["Session"]
@@ -28,7 +28,7 @@ class Session(_Session):
         with self._ep_cache.collecting() as errors:
             super().__init__(env, model, options)
         try:
-            self._check_strict(self._ep_cache, errors)
+            check_strict(self._ep_cache, self.ep_cache_support(), errors)
         except BaseException:
             self.close()
             raise
@@ -53,21 +53,3 @@ class Session(_Session):
     def ep_cache_stats(self) -> EpCacheStats:
         """What went through the cache of the options that this session was made from; of all that share that cache."""
         return self._ep_cache.stats if self._ep_cache else EpCacheStats()
-
-    def _check_strict(self, cache: CacheCallbacks, errors: list[BaseException]) -> None:
-        wanted = CacheSupport.READ * cache.reads | CacheSupport.WRITE * cache.writes
-        support = self.ep_cache_support()
-        lacking = {name: wanted & ~flags for name, flags in support.items() if wanted & ~flags}
-        if lacking or not support:
-            which = "; ".join(f"{name} does not {_words(flags)}" for name, flags in lacking.items())
-            raise EpCacheError(
-                f"the EP cache is strict, and {which or 'no execution provider was appended that could use it'}. "
-                "Set it without strict to run without, or for the directions that are supported only."
-            )
-        if errors:
-            raise EpCacheError(f"the EP cache is strict, and it failed: {errors[0]}") from errors[0]
-
-
-def _words(flags: CacheSupport) -> str:
-    names = {CacheSupport.READ: "read", CacheSupport.WRITE: "write"}
-    return " or ".join(word for flag, word in names.items() if flag in flags) + " through callbacks"

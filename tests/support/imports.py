@@ -12,7 +12,7 @@ _BINDINGS = {"core", "raw", "errors", "warn"}
 _API = {"api", *_BINDINGS}
 _BELOW_CACHES = {"backend", "keys", "support", "ep", "host", "stores", "scope", *_API}
 _EP_CACHES = {"epcache", *_BELOW_CACHES}
-_WHOLE = {"runtime", "registration", "session", "options", *_EP_CACHES}
+_WHOLE = {"runtime", "registration", "session", "strict", "options", *_EP_CACHES}
 
 #: Each part of the package, and the parts that it may import besides itself. Left may import right, never back.
 LAYERS: dict[str, set[str]] = {
@@ -30,7 +30,8 @@ LAYERS: dict[str, set[str]] = {
     "backend": {"host", "support", *_API},
     "epcache": _BELOW_CACHES,
     "options": _EP_CACHES,
-    "session": {"options", *_EP_CACHES},
+    "strict": _EP_CACHES,
+    "session": {"options", "strict", *_EP_CACHES},
     "registration": {"options", *_EP_CACHES},
     "runtime": {"registration", "session", "options", *_EP_CACHES},
     "interop": _WHOLE,
