@@ -64,7 +64,7 @@ class Statuses:
         message = (self._get_message(status) or b"").decode("utf-8", "replace")
         self._release(status)
         error = OrtError(_code(code), message, function)
-        error.__cause__ = self._take(message)
+        error.__cause__ = self.take(message)
         return error
 
     def error_at(self, status: int, function: str) -> OrtError:
@@ -82,7 +82,8 @@ class Statuses:
         status = self._create(code or int(raw.OrtErrorCode.ORT_FAIL), text.encode())
         return address(status)
 
-    def _take(self, message: str) -> BaseException | None:
+    def take(self, message: str) -> BaseException | None:
+        """The exception behind a failure that was reported with this text; None where it was none of Python's."""
         with self._lock:
             # The longest: the text of one failure may be the beginning of another's. Of equal ones the newest.
             found = [(len(text), i) for i, (text, *_) in enumerate(self._pending) if text and text in message]

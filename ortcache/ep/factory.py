@@ -102,7 +102,7 @@ class Factory:
         instance = Instance(self.native, self.ep_class, context)
         if self._host is not None:
             flags = int(instance.flags)
-            self._host.proposal.sessions.add(EpSupport(self.ep_class.name, lambda: flags))
+            self._host.proposal.add_ep(EpSupport(self.ep_class.name, lambda: flags), options)
         self._instances[instance.address] = instance
         ctypes.cast(out, ctypes.POINTER(ctypes.c_void_p))[0] = instance.address
 

@@ -11,7 +11,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["KEY_PREFIX", "Entries", "Entry"]
@@ -29,6 +29,8 @@ class Entry:
         keep: Python objects that the addresses lead to.
         on_reject: told when a provider refuses a value as not its own.
         shared: was it inherited? Then it is not changed any more, since the heir must not see that.
+        lent: did a compiled provider get the addresses? It keeps them, and can hold nothing of Python's.
+        flags: name of each provider that was made with it, to the flags that its instances support.
     """
 
     number: int
@@ -38,6 +40,8 @@ class Entry:
     keep: Any = None
     on_reject: Callable[[], None] | None = None
     shared: bool = False
+    lent: bool = False
+    flags: dict[str, set[int]] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -86,6 +90,11 @@ class Entries:
                 f"the cache functions under {KEY_PREFIX}{max(numbers)} are gone: what set them was released"
             )
         return entry
+
+    def at(self, number: int) -> Entry | None:
+        """The entry of a number; None where it is gone."""
+        with self._lock:
+            return self._known.get(number)
 
     def hold(self, owner: int, entry: Entry) -> None:
         """A C object uses the entry from now on, instead of the one it used."""

@@ -11,6 +11,7 @@ import threading
 from typing import Any
 
 from .. import raw
+from ..core.callbacks import status_function
 from ..core.native import Native
 from ..core.status import address
 from ..raw._support import bindings
@@ -91,11 +92,13 @@ class ApiBase:
         """Each function under its own name, and with its table's before it as upstream writes experimental ones."""
         host = self.host
         report = report_pointer(host)
-        self._keep.append(report)
+        prototype = bindings().prototype("OrtEpApi", "SessionOptionsGetEpCacheDataFuncs", implemented=True)
+        lend = status_function(host.native, prototype, host.proposal.lend_functions)
+        self._keep += [report, lend]
         named = {
             "OrtApi_SessionOptionsSetEpCacheDataFuncs": host.set_functions,
             "OrtApi_SessionGetEpCacheDataCallbackSupport": host.get_support,
-            "OrtEpApi_SessionOptionsGetEpCacheDataFuncs": host.get_functions,
+            "OrtEpApi_SessionOptionsGetEpCacheDataFuncs": lend,
             REPORT_NAME: report,
         }
         addresses = {name.encode(): address(pointer) for name, pointer in named.items()}

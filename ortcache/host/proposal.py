@@ -11,7 +11,7 @@ from ..core.native import Native
 from ..core.status import address
 from ..errors import InputError, OrtError
 from .entries import KEY_PREFIX, Entries, Entry
-from .sessions import Sessions
+from .sessions import EpSupport, Sessions
 
 __all__ = ["Proposal"]
 
@@ -77,6 +77,13 @@ class Proposal:
         for out, value in zip((read, write, state), values, strict=True):
             ctypes.cast(out, ctypes.POINTER(ctypes.c_void_p))[0] = value
 
+    def lend_functions(self, options: Any, read: Any, write: Any, state: Any) -> None:
+        """The same for a compiled provider."""
+        self.get_functions(options, read, write, state)
+        entry = self.find(options)
+        if entry is not None:
+            entry.lent = True
+
     def get_support(self, session: Any, ep_name: bytes | None, flags: Any) -> None:
         """``SessionGetEpCacheDataCallbackSupport``: what a session's EPs support; NULL for the union over them."""
         function = "SessionGetEpCacheDataCallbackSupport"
@@ -88,6 +95,22 @@ class Proposal:
             flags[0] = self.sessions.support(owner, name)
         except InputError as error:
             raise OrtError(_INVALID, str(error), function) from None
+
+    def add_ep(self, ep: EpSupport, options: Any) -> None:
+        """A provider was made, or says what it supports: it belongs to the session that this thread is making, and it
+        uses the entry of its options.
+
+        Raises:
+            InputError: it claims bits that mean nothing.
+        """
+        flags = ep.checked()
+        self.sessions.add(ep)
+        try:
+            entry = self.find(options)
+        except LookupError:
+            return
+        if entry is not None:
+            entry.flags.setdefault(ep.name, set()).add(flags)
 
     def find(self, options: Any) -> Entry | None:
         """The entry of session options; LookupError where it is gone."""

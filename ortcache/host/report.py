@@ -23,13 +23,11 @@ REPORT_NAME = "Ortcache_ReportEpCacheDataCallbackSupport"
 
 def report_pointer(host: Host) -> Any:
     """``OrtStatus* (*)(const OrtSessionOptions*, const char* ep_name, uint32_t flags)`` as a function pointer."""
-    kind = bindings().stdcall(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint32)
+    kind = bindings().stdcall(ctypes.c_void_p, ctypes.POINTER(raw.OrtSessionOptions), ctypes.c_char_p, ctypes.c_uint32)
 
-    def report(options: int | None, ep_name: bytes | None, flags: int) -> None:
+    def report(options: Any, ep_name: bytes | None, flags: int) -> None:
         if not options or not ep_name:
             raise OrtError(raw.OrtErrorCode.ORT_INVALID_ARGUMENT, "an argument is NULL", REPORT_NAME)
-        support = EpSupport(ep_name.decode("utf-8", "replace"), lambda: flags)
-        support.checked()
-        host.proposal.sessions.add(support)
+        host.proposal.add_ep(EpSupport(ep_name.decode("utf-8", "replace"), lambda: flags), options)
 
     return status_function(host.native, kind, report)
