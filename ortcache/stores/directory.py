@@ -4,122 +4,124 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import InputError
-from ..keys import check_key, key_problem
-from .protocol import Buffer
+from ..keys import check_key
+from .eviction import Eviction, scan
+from .filenames import file_name, key_of
+from .flat import flat
+from .ledger import OnEvict, check_fits, parse_cap
+from .private import check_private
+from .protocol import Buffer, Entry
+from .temporary import OPEN_FLAGS, TEMPORARY, Temporary, sweep
 
 __all__ = ["DirectoryStore"]
-
-#: No key starts with a dot, so no value has such a name.
-_TEMPORARY = ".tmp-"
-
-_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class DirectoryStore:
     """Files under a root of its own: 0700, and 0600 for each.
 
     A value is written under a temporary name, flushed to the disk, and then renamed: whoever reads gets a whole value
-    or none. Links are not followed.
+    or none. Links are not followed. Temporary files whose writers died are removed when a store is opened.
+
+    With a cap, the values not used for longest make room. The time of a file (its mtime) is that of its last use, so
+    there is nothing beside the values that could be lost. In one process the order is exact; what another process read
+    counts as used within `RESOLUTION` seconds. No process waits for another, and so the cap is kept as follows: a
+    process looks at the whole directory at its first put, and again whenever it has put a `SHARE` of the cap. With n
+    processes that put at once the values may take up to ``max_size * (1 + n * SHARE)`` bytes, and ``max_size`` again
+    when each has looked. Without a cap nothing is looked at, and a get writes nothing.
 
     Args:
         root: the directory; made where it is not there.
+        max_size: bytes of all values together, as `parse_size` takes them; None for no cap. Temporary files and what
+            the file system adds are not counted.
+        on_evict: called with the key and the size of each value that this process removed to make room.
 
     Raises:
-        InputError: the root is a link, no directory, another user's, or writable by everybody.
-        OSError: it cannot be made.
+        InputError: the root is a link, no directory, another user's, or writable by everybody; ``max_size`` is no
+            size; and of `put`: the value is larger than that.
+        OSError: the root cannot be made; and of every method: what the file system says. What does not fit on the disk
+            leaves nothing behind.
+
+    Attributes:
+        root: the directory, absolute.
+        max_size: bytes, or None.
+        on_evict: as it was given; may be set later.
     """
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, root: str | os.PathLike[str], *, max_size: str | int | None = None, on_evict: OnEvict | None = None
+    ) -> None:
+        self.max_size = parse_cap(max_size)
+        self.on_evict = on_evict
         self.root = Path(root).absolute()
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _check_root(self.root)
+        check_private(self.root, "cache directory")
+        self._eviction = None if self.max_size is None else Eviction(self.root, self.max_size)
+        with contextlib.suppress(OSError), os.scandir(self.root) as entries:
+            sweep(self.root, (entry.name for entry in entries if entry.name.startswith(TEMPORARY)))
 
     def get(self, key: str) -> bytes | None:
+        path = self._path(key)
         try:
             # Not blocking: whatever else has that name, such as a pipe, is looked at first.
-            file = os.open(self._path(key), os.O_RDONLY | _FLAGS | getattr(os, "O_NONBLOCK", 0))
+            file = os.open(path, os.O_RDONLY | OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0))
         except FileNotFoundError:
             return None
         except OSError:
-            if self._path(key).is_symlink():  # it is not a value: nobody here makes links
+            if path.is_symlink():  # it is not a value: nobody here makes links
                 return None
             raise
         try:
-            if not stat.S_ISREG(os.fstat(file).st_mode):
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode):
                 return None
             with os.fdopen(file, "rb", closefd=False) as stream:
-                return stream.read()
+                value = stream.read()
+            if self._eviction is not None:
+                self._eviction.used(key, path, file, status.st_mtime_ns)
+            return value
         finally:
             os.close(file)
 
     def put(self, key: str, value: Buffer) -> None:
-        path = self._path(key)
-        view = memoryview(value)
-        data = view if view.c_contiguous else view.tobytes()
-        temporary = self.root / f"{_TEMPORARY}{os.getpid()}-{secrets.token_hex(8)}"
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
-        try:
-            with os.fdopen(file, "wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(file)
-            temporary.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
+        path, data = self._path(key), flat(value)
+        check_fits(key, len(data), self.max_size)
+        with Temporary(self.root) as temporary:
+            temporary.write(data)
+            if self._eviction is None:
+                temporary.publish(path)
+                return
+            evicted = self._eviction.publish(key, len(data), temporary, path)
+        if self.on_evict is not None:
+            for victim, size in evicted:
+                self.on_evict(victim, size)
 
     def delete(self, key: str) -> bool:
         try:
             self._path(key).unlink()
         except FileNotFoundError:
             return False
+        if self._eviction is not None:
+            self._eviction.dropped(key)
         return True
 
     def keys(self) -> Iterator[str]:
         with os.scandir(self.root) as entries:
             names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-        return (key for key in map(_key, names) if key is not None)
+        return (key for key in map(key_of, names) if key is not None)
+
+    def entries(self) -> Iterator[Entry]:
+        """An `Entry` for each value. Without a cap, ``used`` is when it was put."""
+        now = time.time_ns()
+        for key, size, used in scan(self.root)[0]:
+            yield Entry(key, size, min(used, now) / 1e9)
 
     def __repr__(self) -> str:
         return f"DirectoryStore({str(self.root)!r})"
 
     def _path(self, key: str) -> Path:
-        return self.root / _file_name(check_key(key))
-
-
-def _file_name(key: str) -> str:
-    """Lower case, and behind a ^ which letters are not: a file system that folds case must not mix two keys up."""
-    upper = sum(1 << place for place, letter in enumerate(key) if letter.isupper())
-    return f"{key.lower()}^{upper:x}" if upper else key
-
-
-def _key(name: str) -> str | None:
-    """The key of a file name; None where no key has that name."""
-    lower, mark, places = name.partition("^")
-    try:
-        upper = int(places, 16) if mark else 0
-    except ValueError:
-        return None
-    key = "".join(letter.upper() if upper >> place & 1 else letter for place, letter in enumerate(lower))
-    return key if key_problem(key) is None and _file_name(key) == name else None
-
-
-def _check_root(root: Path) -> None:
-    """Whoever can write the directory decides what an execution provider loads."""
-    status = root.lstat()
-    if stat.S_ISLNK(status.st_mode):
-        raise InputError(f"the cache directory {root} is a link: name the directory itself")
-    if not stat.S_ISDIR(status.st_mode):
-        raise InputError(f"the cache directory {root} is no directory")
-    if hasattr(os, "geteuid"):
-        if status.st_uid != os.geteuid():
-            raise InputError(f"the cache directory {root} belongs to another user: use one of your own")
-        if status.st_mode & stat.S_IWOTH:
-            raise InputError(f"everybody may write into the cache directory {root}: chmod 700 it")
+        return self.root / file_name(check_key(key))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ortcache.stores import DirectoryStore
+from ortcache.stores import DirectoryStore, temporary
 
 from ..support.oracles import ROOT, need
 
@@ -91,15 +91,15 @@ def test_a_process_that_is_killed_leaves_whole_values_and_no_listed_rest(root: P
 def test_temporary_names_are_unique_and_tell_the_process(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = DirectoryStore(root)
     names: list[str] = []
-    replace = Path.replace
+    replace = os.replace
 
-    def watched(self: Path, target: Path) -> Path:
-        names.append(self.name)
+    def watched(path: Path, target: Path) -> None:
+        names.append(path.name)
         assert list(store.keys()) in ([], ["key"])  # it is there now, and not listed
-        assert self.stat().st_mode & 0o077 == 0
-        return replace(self, target)
+        assert path.stat().st_mode & 0o077 == 0
+        replace(path, target)
 
-    monkeypatch.setattr(Path, "replace", watched)
+    monkeypatch.setattr(os, "replace", watched)
     for _ in range(50):
         store.put("key", b"x")
     assert len(set(names)) == 50
@@ -109,7 +109,8 @@ def test_temporary_names_are_unique_and_tell_the_process(root: Path, monkeypatch
 def test_a_temporary_name_that_is_taken_is_not_written_over(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("secrets.token_hex", lambda size: "0" * (2 * size))
     store = DirectoryStore(root)
-    taken = root / f".tmp-{os.getpid()}-{'0' * 16}"
+    monkeypatch.setattr(temporary, "_machine", lambda: "a" * 8)
+    taken = root / f".tmp-{os.getpid()}-{'a' * 8}-{'0' * 16}"
     taken.write_bytes(b"somebody else's")
     with pytest.raises(FileExistsError):
         store.put("key", b"x")
@@ -119,17 +120,17 @@ def test_a_temporary_name_that_is_taken_is_not_written_over(root: Path, monkeypa
 
 def test_a_value_is_on_the_disk_before_it_has_its_name(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, steps = DirectoryStore(root), []
-    fsync, replace = os.fsync, Path.replace
+    fsync, replace = os.fsync, os.replace
 
     def watched_fsync(file: int) -> None:
         steps.append(("fsync", os.fstat(file).st_size))
         fsync(file)
 
-    def watched_replace(self: Path, target: Path) -> Path:
-        steps.append(("replace", self.stat().st_size))
-        return replace(self, target)
+    def watched_replace(path: Path, target: Path) -> None:
+        steps.append(("replace", path.stat().st_size))
+        replace(path, target)
 
     monkeypatch.setattr(os, "fsync", watched_fsync)
-    monkeypatch.setattr(Path, "replace", watched_replace)
+    monkeypatch.setattr(os, "replace", watched_replace)
     store.put("key", b"x" * 12345)
     assert steps[:2] == [("fsync", 12345), ("replace", 12345)]

@@ -1,0 +1,115 @@
+"""The cap of a directory: which files make room for another.
+
+What is in the directory is known from one look at it and from what this process did since. Looking again at every put
+would cost as much as there are files; so it is done when a fixed share of the cap was put since, which makes the cost
+of a put the same however many files there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections import deque
+from pathlib import Path
+
+from .filenames import file_name, key_of
+from .fork import ForkLock
+from .ledger import Ledger
+from .temporary import TEMPORARY, Temporary, sweep
+
+__all__ = ["RESOLUTION", "SHARE", "Eviction", "scan"]
+
+#: Seconds. A use is written to the file's time where the time that is there is older.
+RESOLUTION = 60
+
+#: Of the cap: how much this process puts between two looks at the directory.
+SHARE = 1 / 16
+
+
+class Eviction:
+    """What this process knows of a capped directory.
+
+    The lock is this process's own, and is not held while a value is copied.
+    """
+
+    def __init__(self, root: Path, max_size: int) -> None:
+        self._root = root
+        self._max_size = max_size
+        self._lock = ForkLock()
+        self._ledger: Ledger | None = None
+        self._put = 0  # bytes, since the last look
+        #: Uses that the ledger does not know yet. A get waits for no lock.
+        self._uses: deque[tuple[str, int]] = deque(maxlen=1 << 16)
+
+    def used(self, key: str, path: Path, file: int, before: int) -> None:
+        """A value was read from this open file, whose time was ``before``."""
+        now = time.time_ns()
+        self._uses.append((key, now))
+        if abs(now - before) > RESOLUTION * 1_000_000_000:
+            with contextlib.suppress(OSError):  # such as a root that may only be read
+                os.utime(file if os.utime in os.supports_fd else path, ns=(now, now))
+
+    def publish(self, key: str, size: int, temporary: Temporary, path: Path) -> list[tuple[str, int]]:
+        """Give a file its name, and remove others for it before; their keys and sizes."""
+        with self._lock:
+            ledger = self._known()
+            evicted = self._make_room(ledger, key, size)
+            now = time.time_ns()
+            os.utime(temporary.path, ns=(now, now))  # the system's own is too coarse for an order
+            temporary.publish(path)
+            ledger.put(key, size, now)
+            self._put += size
+        return evicted
+
+    def dropped(self, key: str) -> None:
+        """A value was deleted."""
+        with self._lock:
+            if self._ledger is not None:
+                self._ledger.drop(key)
+
+    def _known(self) -> Ledger:
+        if self._ledger is None or self._put >= self._max_size * SHARE:
+            values, left = scan(self._root)
+            now = time.time_ns()
+            finer = {} if self._ledger is None else {key: used for key, _, used in self._ledger}
+            self._ledger = Ledger((key, size, max(min(used, now), finer.get(key, 0))) for key, size, used in values)
+            self._put = 0
+            sweep(self._root, left)
+        while self._uses:
+            self._ledger.use(*self._uses.popleft())
+        return self._ledger
+
+    def _make_room(self, ledger: Ledger, key: str, size: int) -> list[tuple[str, int]]:
+        evicted = []
+        while ledger.total - ledger.size(key) + size > self._max_size:
+            oldest = ledger.oldest(besides=key)
+            if oldest is None:
+                break
+            victim, known, used = oldest
+            path = self._root / file_name(victim)
+            ledger.drop(victim)  # also where it cannot be removed: the next look finds it again
+            with contextlib.suppress(OSError):  # gone, or a network disk is busy with it
+                status = path.lstat()
+                if used < status.st_mtime_ns <= time.time_ns():  # another process used it since
+                    ledger.put(victim, status.st_size, status.st_mtime_ns)
+                    continue
+                path.unlink()
+                evicted.append((victim, known))
+        return evicted
+
+
+def scan(root: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
+    """Key, size and time in nanoseconds of each value, and the names that are temporary."""
+    values, temporary = [], []
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if entry.name.startswith(TEMPORARY):
+                temporary.append(entry.name)
+                continue
+            key = key_of(entry.name)
+            with contextlib.suppress(FileNotFoundError):
+                if key is not None and entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    values.append((key, status.st_size, status.st_mtime_ns))
+    return values, temporary

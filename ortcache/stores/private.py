@@ -1,0 +1,33 @@
+"""Directories that only their owner may write: whoever can write one decides what an execution provider loads."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from ..errors import InputError
+
+__all__ = ["check_private"]
+
+
+def check_private(folder: Path, what: str) -> None:
+    """Refuse a directory that others could put values into.
+
+    Args:
+        folder: the directory; a link to one is not one.
+        what: what to call it in the message.
+
+    Raises:
+        InputError: it is a link, no directory, another user's, or writable by everybody.
+    """
+    status = folder.lstat()
+    if stat.S_ISLNK(status.st_mode):
+        raise InputError(f"the {what} {folder} is a link: name the directory itself")
+    if not stat.S_ISDIR(status.st_mode):
+        raise InputError(f"the {what} {folder} is no directory")
+    if hasattr(os, "geteuid"):
+        if status.st_uid != os.geteuid():
+            raise InputError(f"the {what} {folder} belongs to another user: use one of your own")
+        if status.st_mode & stat.S_IWOTH:
+            raise InputError(f"everybody may write into the {what} {folder}: chmod 700 it")
