@@ -10,21 +10,18 @@ from typing import BinaryIO
 
 from ..errors import InputError
 from ..stores.protocol import Buffer
-from .wire import external_locations
+from .wire import LOCATION, external_locations
 
 __all__ = ["model_digest"]
 
 _CHUNK = 1 << 20
 
-#: What the entry of an external location has as its key: a model without these bytes has none.
-_LOCATION = b"location"
-
 
 def model_digest(model: str | os.PathLike[str] | Buffer, external_data: str | os.PathLike[str] | None = None) -> str:
     """Text that is another one when any byte of the model or of its weights is.
 
-    Nothing but the bytes counts: neither the path nor a time. They are read anew at every call, a megabyte at a time:
-    size and times of a file do not say that it is the same.
+    Nothing but the bytes counts: neither the path nor a time. They are read anew at every call, in pieces: size and
+    times of a file do not say that it is the same.
 
     Args:
         model: a path, or the model's bytes. ORT-format models are no more than their bytes.
@@ -48,8 +45,8 @@ def model_digest(model: str | os.PathLike[str] | Buffer, external_data: str | os
 
 
 def _digest(stream: BinaryIO, what: str, folders: list[Path]) -> str:
-    digest, may_be_external = _hash(stream)
-    locations = _locations(stream) if may_be_external else set()
+    digest = _hash(stream)
+    locations = _locations(stream)
     if not locations:
         return f"sha256:{digest}"
     if not folders:
@@ -60,32 +57,35 @@ def _digest(stream: BinaryIO, what: str, folders: list[Path]) -> str:
     for location in sorted(locations):
         with _opened(_place(location, what, folders), f"the external data of {what}") as data:
             name = location.encode()
-            files.update(b"%d:%s%s" % (len(name), name, _hash(data)[0].encode()))
+            files.update(b"%d:%s%s" % (len(name), name, _hash(data).encode()))
     return f"sha256:{digest} external:{files.hexdigest()}"
 
 
+def _hash(stream: BinaryIO) -> str:
+    return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
 def _locations(stream: BinaryIO) -> set[str]:
-    size = stream.tell()
+    size = stream.seek(0, io.SEEK_END)
     stream.seek(0)
     head = stream.read(8)
     try:
         return external_locations(stream, size)
     except InputError:
-        if head[4:] == b"ORTM":  # the ORT format, which has no external data; an ONNX model may begin so by chance
+        # The ORT format has no external data, and neither has what nowhere has the name of such an entry.
+        if head[4:] == b"ORTM" or not _holds(stream, LOCATION):
             return set()
         raise
 
 
-def _hash(stream: BinaryIO) -> tuple[str, bool]:
-    """The digest of the rest of a stream, and whether it may name external data."""
-    digest = hashlib.sha256()
-    found = False
+def _holds(stream: BinaryIO, text: bytes) -> bool:
+    stream.seek(0)
     before = b""
     while chunk := stream.read(_CHUNK):
-        digest.update(chunk)
-        found = found or _LOCATION in chunk or _LOCATION in before + chunk[: len(_LOCATION)]
-        before = (before + chunk[-len(_LOCATION) :])[-len(_LOCATION) :]
-    return digest.hexdigest(), found
+        if text in chunk or text in before + chunk[: len(text)]:
+            return True
+        before = (before + chunk[-len(text) :])[-len(text) :]
+    return False
 
 
 def _place(location: str, what: str, folders: list[Path]) -> Path:

@@ -6,7 +6,10 @@ from typing import BinaryIO
 
 from ..errors import InputError
 
-__all__ = ["external_locations"]
+__all__ = ["LOCATION", "external_locations"]
+
+#: The key of the entry that says where external data lies.
+LOCATION = b"location"
 
 #: The messages that lead to a tensor, and the numbers of the fields that lead on.
 _CHILDREN: dict[str, dict[int, str]] = {
@@ -21,6 +24,7 @@ _CHILDREN: dict[str, dict[int, str]] = {
     "entry": {},
 }
 _DATA_LOCATION, _EXTERNAL = 14, 1  # of a tensor
+_LOCATION_KEY = LOCATION.decode()
 _KEY, _VALUE = 1, 2  # of an entry
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -47,7 +51,7 @@ def external_locations(stream: BinaryIO, size: int) -> set[str]:
         message = stack[-1]
         if reader.position == message.end:
             stack.pop()
-            if message.kind == "entry" and message.key == "location":
+            if message.kind == "entry" and message.key == _LOCATION_KEY:
                 stack[-1].location = message.value
             elif message.kind == "tensor" and message.external and message.location is not None:
                 found.add(message.location)
@@ -59,7 +63,7 @@ def external_locations(stream: BinaryIO, size: int) -> set[str]:
             if end > message.end:
                 raise _broken(f"a field at byte {reader.position} is longer than what it is in")
             child = _CHILDREN[message.kind].get(number)
-            if child:
+            if child and reader.may_hold(LOCATION, length):
                 if len(stack) == _DEEPEST:
                     raise _broken(f"it is nested more than {_DEEPEST} deep")
                 stack.append(_Message(child, end))
@@ -110,7 +114,9 @@ class _Reader:
         while shift < 70:
             if self.position >= end:
                 raise _broken("it ends in the middle of a number")
-            byte = self._byte()
+            place = self._reach(1)
+            byte = self._window[place]
+            self.position += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value
@@ -130,16 +136,23 @@ class _Reader:
         except UnicodeDecodeError:
             raise _broken(f"the text at byte {self.position - length} is not UTF-8") from None
 
-    def _byte(self) -> int:
+    def may_hold(self, text: bytes, length: int) -> bool:
+        """Is that text in the next bytes? If they are too many to look at, yes."""
+        if length > _WINDOW:
+            return True
+        place = self._reach(length) if length else 0
+        return self._window.find(text, place, place + length) >= 0
+
+    def _reach(self, length: int) -> int:
+        """Where in the window the position is; that many bytes behind it are there too."""
         place = self.position - self._start
-        if not 0 <= place < len(self._window):
+        if place < 0 or place + length > len(self._window):
             self._stream.seek(self.position)
             self._window = self._stream.read(_WINDOW)
             self._start, place = self.position, 0
-            if not self._window:
+            if len(self._window) < length:
                 raise _broken("it was cut while it was read")
-        self.position += 1
-        return self._window[place]
+        return place
 
 
 def _broken(problem: str) -> InputError:

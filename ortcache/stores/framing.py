@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import struct
 
+from .flat import flat
 from .protocol import Buffer
 
-__all__ = ["flat", "frame", "label_size", "unframe"]
+__all__ = ["frame", "label_size", "unframe"]
 
 _MAGIC = b"ORTLABL\x01"
 _HEAD = struct.Struct("<8sH")
-
-
-def flat(value: Buffer) -> memoryview:
-    """The bytes of a value in one row; without a copy where they are so already.
-
-    Raises:
-        TypeError: it is no buffer.
-    """
-    view = memoryview(value)
-    if not view.nbytes:
-        return memoryview(b"")
-    return view.cast("B") if view.c_contiguous else memoryview(view.tobytes())
 
 
 def frame(label: str, value: Buffer) -> bytes:

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from ..errors import InputError
 from ..keys import check_key
-from .framing import flat
+from .flat import flat
 from .protocol import Buffer
 from .wrapper import Wrapper
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from ..errors import InputError, StoreError
 from ..keys import check_key, key_problem
 from .extras import load_redis
-from .framing import flat
+from .flat import flat
 from .masking import masked
 from .protocol import Buffer, Entry
 from .redis_errors import redis_error

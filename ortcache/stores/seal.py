@@ -15,7 +15,7 @@ import struct
 from dataclasses import dataclass
 
 from ..errors import InputError
-from .framing import flat
+from .flat import flat
 from .protocol import Buffer
 
 __all__ = ["SEAL_SIZE", "Flaw", "Seal"]
