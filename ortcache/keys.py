@@ -6,7 +6,7 @@ import re
 
 from .errors import InputError
 
-__all__ = ["MAX_LENGTH", "check_key", "key_problem"]
+__all__ = ["MAX_LENGTH", "check_key", "is_reserved", "key_problem"]
 
 MAX_LENGTH = 200
 
@@ -36,8 +36,13 @@ def key_problem(key: object) -> str | None:
         return f"it has {len(key)} characters; 1 to {MAX_LENGTH} are allowed"
     if not _SAFE.fullmatch(key):
         return "only letters, digits, '.', '_' and '-' are allowed, and no dot at the start"
-    if _RESERVED.fullmatch(key):
+    if is_reserved(key):
         return "Windows reserves this name for a device"
     if key.endswith("."):
         return "Windows drops a dot at the end"
     return None
+
+
+def is_reserved(name: str) -> bool:
+    """Does Windows give this file name to a device?"""
+    return _RESERVED.fullmatch(name) is not None

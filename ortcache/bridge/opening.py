@@ -1,0 +1,115 @@
+"""From what a user gives to a directory."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..epcache import caches_disabled
+from ..errors import InputError
+from ..scope import Scope
+from ..stores.protocol import Store, close_store
+from ..stores.size import parse_size
+from ..warn import warn_user
+from .bridged import BridgedDirectory
+from .entry import StoredDirectory
+from .places import check_root
+
+__all__ = ["directory"]
+
+_MODES = ("rw", "r", "w")
+
+#: Text that is a place, not a content: a path, or a model's file name.
+_PATH = re.compile(r".*[/\\].*|.*\.(onnx|ort)", re.DOTALL | re.IGNORECASE)
+
+
+def directory(
+    store: Store | str | os.PathLike[str],
+    name: str,
+    *,
+    scope: Scope | str | None = None,
+    mode: str = "rw",
+    root: str | os.PathLike[str] | None = None,
+    room: int | str = "256M",
+    strict: bool = False,
+) -> BridgedDirectory:
+    """A private directory for an execution provider that keeps its cache in one, over any store.
+
+    It is made in memory where there is room (``/dev/shm`` or ``XDG_RUNTIME_DIR`` on Linux, where they are in memory),
+    else in the temporary folder. The provider's files are restored into it from one entry of the store, and are stored
+    as one value when it is closed: all of them, or none. With several processes the last one's stay. It is removed
+    then, at the interpreter's exit, or after a kill by the next process that makes one.
+
+    Close it when the provider has written its files: some write at the first run, or when the session ends. After an
+    exception in its ``with`` block nothing is stored. What is on its way to be stored is in memory once more.
+
+    A failure of the store or the disk is logged and counted, and the provider builds as without a cache.
+    ``ORTCACHE_DISABLE=1`` gives an empty directory: nothing is read, nothing stored.
+
+    Args:
+        store: a store, or what `open_store` takes; that is closed with the directory.
+        name: of the entry in the store and the scope, such as the provider's. A safe key of at most 180 characters.
+        scope: what the files depend on: a `Scope` with the model, the versions and the device; or text that stands for
+            those. Without it, all that uses this name shares the entry, whatever its model.
+        mode: ``"rw"``; ``"r"`` to restore and store nothing; ``"w"`` to restore nothing.
+        root: the folder to make the directory in.
+        room: bytes that must be free in memory, besides twice what is restored. See `ortcache.stores.size.parse_size`.
+        strict: raise what fails.
+
+    Raises:
+        InputError: an argument is not as it must be.
+
+    Warns:
+        RuntimeWarning: the entry would be found by a path alone; the provider wrote nothing, though nothing was
+            restored; its file names change from run to run, so that it never finds its own files; a file of it cannot
+            be stored; the directory could not be made, or not be removed.
+    """
+    if mode not in _MODES:
+        raise InputError(f"the mode of a directory is one of {', '.join(_MODES)}, not {mode!r}")
+    size = parse_size(room)
+    place = check_root(root) if root is not None else None
+    parts = _scope(scope, name)
+    opened = isinstance(store, str | os.PathLike)
+    base: Any = _open(store) if opened else store
+    try:
+        entry = StoredDirectory(base, parts, name, strict=strict)
+        return BridgedDirectory(
+            None if caches_disabled() else entry,
+            mode,
+            root=place,
+            room=size,
+            strict=strict,
+            versions=parts.parts,
+            release=(lambda: close_store(base)) if opened else (lambda: None),
+        )
+    except BaseException:
+        if opened:
+            close_store(base)
+        raise
+
+
+def _scope(scope: Scope | str | None, name: str) -> Scope:
+    if isinstance(scope, Scope):
+        parts: Mapping[str, str] = scope.parts
+        texts = [] if "model" in parts else list(parts.values())
+        result = scope
+    else:
+        if scope is not None and (not isinstance(scope, str) or not scope):
+            raise InputError(f"a scope is a Scope or text, not {scope!r}")
+        texts = [scope or name]
+        result = Scope({"scope": scope or name})
+    paths = [text for text in texts if _PATH.fullmatch(text)]
+    if paths:
+        warn_user(
+            f"the entry would be found by the path {paths[0]!r} alone: another model under it would get this one's "
+            "files. Use scope=Scope.of(model=…), which reads the model"
+        )
+    return result
+
+
+def _open(store: Any) -> Store:
+    from ..stores.url import open_store
+
+    return open_store(store)
