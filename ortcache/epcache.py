@@ -19,6 +19,7 @@ from .core.status import describe
 from .errors import InputError
 from .keys import check_key
 from .stores.protocol import Buffer
+from .stores.readonly import is_read_only
 
 __all__ = ["DISABLE", "CacheCallbacks", "EpCacheStats", "caches_disabled", "choose_callbacks", "make_callbacks"]
 
@@ -42,6 +43,8 @@ class EpCacheStats:
         rejected: values that the provider refused as not its own, as far as it says so.
         writes: values stored.
         write_errors: writes that failed, or had a value above the limit.
+        timeouts: those of the read and write errors where the store did not answer in time (a TimeoutError), or was
+            not asked because it had not just before.
         bytes_read: bytes of the hits.
         bytes_written: bytes of the writes.
     """
@@ -52,6 +55,7 @@ class EpCacheStats:
     rejected: int = 0
     writes: int = 0
     write_errors: int = 0
+    timeouts: int = 0
     bytes_read: int = 0
     bytes_written: int = 0
 
@@ -172,7 +176,7 @@ class CacheCallbacks:
             self._stats = replace(self._stats, **{name: getattr(self._stats, name) + n for name, n in more.items()})
 
     def _failed(self, what: str, key: str, error: BaseException) -> None:
-        self._count(**{f"{what}_errors": 1})
+        self._count(**{f"{what}_errors": 1}, timeouts=int(isinstance(error, TimeoutError)))
         with self._lock:
             self._failures += 1
             logged = self._failures <= _LOGGED
@@ -197,7 +201,8 @@ def make_callbacks(
     """A `CacheCallbacks` from what a user gives.
 
     Args:
-        cache: a store (an object with ``get`` and ``put``), or a mapping of key to bytes.
+        cache: a store (an object with ``get`` and ``put``), what names one for `open_store` (a URL or a path), or a
+            mapping of key to bytes.
         read: a function instead, for reading.
         write: a function instead, for writing.
 
@@ -206,6 +211,7 @@ def make_callbacks(
 
     Raises:
         TypeError: both a cache and functions, or something that is none.
+        InputError: a URL or a path that names no store. One that cannot be opened is an error of each read and write.
     """
     if cache is not None and (read or write):
         raise TypeError("give either a cache or functions for it, not both")
@@ -242,11 +248,16 @@ def caches_disabled() -> bool:
 
 
 def _functions(cache: Any) -> tuple[Any, Any]:
+    if isinstance(cache, str | os.PathLike):
+        from .stores.late import LateStore
+
+        cache = LateStore(cache)
     if callable(getattr(cache, "get", None)) and callable(getattr(cache, "put", None)):
-        return cache.get, cache.put
+        return cache.get, None if is_read_only(cache) else cache.put
     if isinstance(cache, MutableMapping):
         # bytes: the memoryview is dead after the call, and a mapping keeps what it is given.
         return cache.get, lambda key, value: cache.__setitem__(key, bytes(value))
     raise TypeError(
-        f"an EP cache is a store with get and put, a mapping, or read= and write= functions, not {type(cache).__name__}"
+        "an EP cache is a store with get and put, a URL or a path that names one, a mapping, or read= and write= "
+        f"functions, not {type(cache).__name__}"
     )

@@ -54,7 +54,9 @@ class SessionOptions(_SessionOptions):
         before do not see it. ``ORTCACHE_DISABLE=1`` in the environment makes this do nothing.
 
         Args:
-            cache: a store (an object with ``get`` and ``put``), a mapping of key to bytes, or a `CacheCallbacks`.
+            cache: a store (an object with ``get`` and ``put``), what names one for `open_store` (a URL such as
+                ``sqlite:///app-cache.db``, or a path), a mapping of key to bytes, or a `CacheCallbacks`. A store that
+                refuses to write is set for reading only.
             read: a function instead: gets a key, gives bytes, or None for a miss.
             write: a function instead: gets a key and a memoryview, which is valid during the call only.
             strict: refuse to make a session whose execution providers cannot honour what is set here, and raise what
@@ -63,6 +65,7 @@ class SessionOptions(_SessionOptions):
 
         Raises:
             TypeError: it is none of these.
+            InputError: a URL or a path that names no store.
             HostError: this ONNX Runtime has no such callbacks, and is too old for the host.
         """
         chosen = choose_callbacks(cache, read=read, write=write, strict=strict, max_size=max_size)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ..errors import InputError, StoreError, StoreTimeoutError
+from .fork import ForkLock
 
 __all__ = ["RETRY_AFTER", "Breaker"]
 
@@ -47,7 +47,7 @@ class Breaker:
         self.retry_after = retry_after
         self.name = name
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         self._until = 0.0
         # Text and kind of the last failure; not the exception, which would keep alive what its frames refer to.
         self._reason: tuple[str, type[StoreError]] | None = None

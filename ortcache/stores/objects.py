@@ -20,14 +20,9 @@ from .seconds import check_seconds
 from .upload import PART, PARTS_AT_ONCE, Upload
 from .waiting import run
 
-__all__ = ["OBJECT_SCHEMES", "ObjectStore"]
+__all__ = ["ObjectStore"]
 
-#: The schemes of URLs that obstore knows, with the service behind each.
-OBJECT_SCHEMES = {
-    "s3": "S3", "s3a": "S3", "gs": "GCS", "az": "Azure", "azure": "Azure", "adl": "Azure", "abfs": "Azure",
-    "abfss": "Azure", "file": "a directory", "memory": "memory",
-}  # fmt: skip
-
+_SCHEMES = ("s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "file", "memory")
 _MEGABYTE = 1 << 20
 _PAGE = 1000  # keys of one answer of S3
 _Answer = TypeVar("_Answer")
@@ -192,8 +187,8 @@ class ObjectStore:
 
 def _checked_url(url: str) -> str:
     scheme, mark, rest = url.partition("://")
-    if not mark or scheme not in OBJECT_SCHEMES:
-        known = ", ".join(f"{name}://" for name in OBJECT_SCHEMES)
+    if not mark or scheme not in _SCHEMES:
+        known = ", ".join(f"{name}://" for name in _SCHEMES)
         raise InputError(f"{masked(url)!r} is no object store's URL: it starts with one of {known}")
     if "?" in rest or "#" in rest:
         raise InputError(f"{masked(url)!r}: options are arguments here; only open_store takes them in the URL")
