@@ -18,7 +18,7 @@ from .host.interpose import ApiBase
 from .host.library import PluginLibrary, compiled_plugin
 from .host.shim import check_platform
 
-__all__ = ["api_base", "register_compiled", "register_python", "unregister"]
+__all__ = ["api_base", "compiled_library", "register_compiled", "register_python", "unregister"]
 
 _lock = threading.Lock()
 _bases: dict[int, ApiBase] = {}  # by the library's own: plugins keep pointers into them
@@ -39,14 +39,22 @@ def register_compiled(env: Environment, name: str, path: str | os.PathLike[Any])
     native = env.native
     if is_native(native) or backend_of(native) is None or not _platform_covered():
         return register_ep_library(env, name, path)
+    return _register(env, name, compiled_library(native, path))
+
+
+def compiled_library(native: Native, path: str | os.PathLike[Any]) -> PluginLibrary:
+    """A compiled plugin as what can be registered, with the host in between.
+
+    Raises:
+        InputError: the file is no library, or no plugin.
+    """
     file = plugin_file(native, path)
     try:
-        library = compiled_plugin(file, api_base)
+        return compiled_plugin(file, api_base)
     except OSError as error:
         raise InputError(f"{file} cannot be loaded: {error}") from error
     except AttributeError:
         raise InputError(f"{file} is no plugin execution provider: it exports no CreateEpFactories") from None
-    return _register(env, name, library)
 
 
 def api_base(native: Native) -> int:

@@ -52,6 +52,11 @@ class Factory:
         """Where the OrtEpFactory is."""
         return self._table.address
 
+    @property
+    def in_use(self) -> bool:
+        """Has ORT a provider of it?"""
+        return bool(self._instances)
+
     def close(self) -> None:
         """ORT has released it."""
         self._table.close()

@@ -34,6 +34,10 @@ class PythonPlugin(PluginLibrary):
         self._factories: dict[int, Factory] = {}
         super().__init__(self._make_factories, self._drop_factory)
 
+    @property
+    def in_use(self) -> bool:
+        return any(factory.in_use for factory in list(self._factories.values()))
+
     def close(self) -> None:
         super().close()
         with _lock:

@@ -43,6 +43,11 @@ class PluginLibrary:
         self._shim = Shim(dict(zip(names, addresses, strict=True)))
         self.path = self._shim.path
 
+    @property
+    def in_use(self) -> bool:
+        """Is there an execution provider of it that was not released? What is compiled does not say so."""
+        return False
+
     def loaded(self) -> None:
         """ORT has opened it, or will not."""
         self._shim.loaded()

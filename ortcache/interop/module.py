@@ -1,0 +1,134 @@
+"""The official ``onnxruntime`` module, and the C API of the copy of ONNX Runtime inside it."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import threading
+from typing import Any
+
+from ..backend import backend_of
+from ..core.native import Native
+from ..errors import HostError, LibraryNotFoundError
+from ..host.attach import MINIMUM_HOST_VERSION, Host, host_of, is_native
+from ..host.library import PluginLibrary
+from ..host.shim import check_platform
+
+__all__ = ["ep_cache_backend", "imported_module", "official_host", "official_module", "official_native"]
+
+#: Registered for a moment, to be handed the module's OrtApiBase. It brings no execution provider.
+_PROBE = "ortcache.probe"
+
+_lock = threading.Lock()
+_found: list[Native] = []  # for as long as the process: plugins may call late
+
+
+def imported_module() -> Any:
+    """The ``onnxruntime`` module.
+
+    Raises:
+        LibraryNotFoundError: it is not there, or something else has its name.
+    """
+    try:
+        module: Any = importlib.import_module("onnxruntime")
+    except ImportError as error:
+        raise LibraryNotFoundError(
+            f"the onnxruntime module cannot be imported ({error}): `pip install onnxruntime`"
+        ) from error
+    if not hasattr(module, "InferenceSession") or not hasattr(module, "get_version_string"):
+        where = getattr(module, "__file__", None) or list(getattr(module, "__path__", []))
+        raise LibraryNotFoundError(
+            f"what is imported as onnxruntime ({where}) is not ONNX Runtime: `pip install onnxruntime`"
+        )
+    return module
+
+
+def official_module() -> Any:
+    """The module, where the host can work in it.
+
+    Raises:
+        LibraryNotFoundError: it is not there.
+        HostError: it is too old, was built without plugin execution providers, or is on a platform that the host does
+            not cover.
+    """
+    module = imported_module()
+    version = module.get_version_string()  # the loaded library's: what pip says may be another's
+    minor = re.match(r"1\.(\d+)", version)
+    if not minor or int(minor[1]) < MINIMUM_HOST_VERSION:
+        raise HostError(
+            f"EP caches and execution providers in the onnxruntime module need 1.{MINIMUM_HOST_VERSION} or later; the "
+            f"loaded one is {version}. `pip install -U onnxruntime`"
+        )
+    if not hasattr(module, "register_execution_provider_library"):
+        raise HostError(
+            f"this onnxruntime {version} was built without plugin execution providers: it has no "
+            "register_execution_provider_library. Install one of the wheels of PyPI."
+        )
+    try:
+        check_platform()
+    except HostError as error:
+        raise HostError(
+            f"{error} In the onnxruntime module, execution providers that keep a cache directory can have it in a "
+            "store: see ortcache.bridge."
+        ) from None
+    return module
+
+
+def official_native() -> Native:
+    """The C API of the module's own copy of ONNX Runtime; the same each time.
+
+    Raises:
+        LibraryNotFoundError: there is no such module.
+        HostError: the host cannot work in it.
+    """
+    module = official_module()
+    with _lock:
+        if not _found:
+            _found.append(_probe(module))
+        return _found[0]
+
+
+def official_host() -> Host:
+    """The host in the module's own copy.
+
+    Raises:
+        LibraryNotFoundError: there is no such module.
+        HostError: the host cannot work in it, or has no place there.
+    """
+    native = official_native()
+    if is_native(native):
+        raise HostError(
+            f"{native.description} has EP cache callbacks itself, and its C functions for them take what the "
+            "onnxruntime module does not give away. Set them through that module, or use ortcache.load()."
+        )
+    return host_of(native)
+
+
+def ep_cache_backend() -> str | None:
+    """Who answers for EP cache callbacks in the official module: "host", or "native" where it has them itself.
+
+    Raises:
+        LibraryNotFoundError: there is no such module.
+        HostError: the host cannot work in it.
+    """
+    return backend_of(official_native())
+
+
+def _probe(module: Any) -> Native:
+    found: list[Native] = []
+
+    def create(native: Native, *rest: Any) -> None:
+        found.append(native)
+        rest[-1][0] = 0  # no factories
+
+    library = PluginLibrary(create, lambda native, factory: None)
+    try:
+        module.register_execution_provider_library(_PROBE, library.path)
+        module.unregister_execution_provider_library(_PROBE)
+    finally:
+        library.close()
+    if not found:
+        raise HostError(
+            f"onnxruntime {module.get_version_string()} does not give plugins the C API that ortcache knows"
+        )
+    return found[0]
