@@ -30,4 +30,6 @@ def check_private(folder: Path, what: str) -> None:
         if status.st_uid != os.geteuid():
             raise InputError(f"the {what} {folder} belongs to another user: use one of your own")
         if status.st_mode & stat.S_IWOTH:
-            raise InputError(f"everybody may write into the {what} {folder}: chmod 700 it")
+            raise InputError(
+                f"everybody may write into the {what} {folder}: use one that only you may write (chmod 700)"
+            )

@@ -58,6 +58,10 @@ class Temporary:
         done = 0
         while done < len(data):
             done += os.write(self.file, data[done : done + _MOST])
+        self.sync()
+
+    def sync(self) -> None:
+        """Have it on the disk."""
         os.fsync(self.file)
 
     def publish(self, path: Path) -> None:
