@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import InputError, OrtcacheError
-from . import abi, demo, doctor, get, ls, prune, put, rm, stats, verify
+from . import abi, demo, doctor, get, ls, prune, put, rm, stats, verify, warm
+from .output import complain, error_text
 
 __all__ = ["main"]
 
@@ -38,10 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except OSError as error:
         _drop_output()
-        print(f"ortcache: {_one_line(error)}", file=sys.stderr)
+        complain(error_text(error))
         return 1
     except OrtcacheError as error:
-        print(f"ortcache: {_one_line(error)}", file=sys.stderr)
+        complain(error_text(error))
         return 2 if isinstance(error, InputError) else 1
 
 
@@ -59,10 +59,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ortcache {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, doctor, ls, get, put, rm, verify, prune, stats, abi):
+    for command in (demo, doctor, ls, get, put, rm, verify, prune, stats, warm, abi):
         command.add_parser(commands)
     return parser
-
-
-def _one_line(error: Exception) -> str:
-    return re.sub(r":; ", ": ", re.sub(r"\s*\n\s*", "; ", str(error).strip()))

@@ -38,7 +38,7 @@ def _run(args: argparse.Namespace) -> int:
         raise InputError("--json says what was written, so the value needs a file: add -o FILE")
     if to_stdout and sys.stdout.isatty() and not args.force:
         raise InputError("a value is binary, and standard output is a terminal: add -o FILE, or -f to write it anyway")
-    with opened(args.store) as store:
+    with opened(args.store, read_only=True) as store:
         value = store.get(args.key)
     if value is None:
         raise OrtcacheError(f"nothing is stored as {args.key} in {shown(args.store)}")

@@ -41,7 +41,7 @@ def add_parser(commands: Any) -> None:
 def _run(args: argparse.Namespace) -> int:
     if args.scopes:
         return _scopes(args)
-    with opened(args.store) as store:
+    with opened(args.store, read_only=True) as store:
         everything = entries.every_entry(store)
     missing: list[str] = []
     if args.patterns:
@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> int:
 def _scopes(args: argparse.Namespace) -> int:
     if args.patterns:
         raise InputError("--scopes lists every scope: it takes no PATTERN")
-    with opened(args.store) as store:
+    with opened(args.store, read_only=True) as store:
         found = scoped.read_scopes(store)
     document = {"store": shown(args.store), "scopes": [scoped.document(scope) for scope in found]}
     lines = [line for scope in found for line in scoped.text(scope)]

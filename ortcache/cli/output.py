@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["add_json", "add_library", "columns", "complain", "show"]
+from ..core.status import describe
+from ..errors import OrtcacheError
+from ..stores.masking import masked
+
+__all__ = ["add_json", "add_library", "columns", "complain", "error_text", "show"]
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +36,12 @@ def show(args: argparse.Namespace, document: Any, lines: Iterable[str]) -> None:
 def complain(text: str) -> None:
     """Say on standard error, in one line, what is not as it should be."""
     print(f"ortcache: {text}", file=sys.stderr)
+
+
+def error_text(error: BaseException) -> str:
+    """An error in one line, without what a URL in it keeps secret. One that is not ours says its type."""
+    text = str(error) if isinstance(error, OrtcacheError) else describe(error)
+    return masked(re.sub(r":; ", ": ", re.sub(r"\s*\n\s*", "; ", text.strip())))
 
 
 def columns(rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> list[str]:

@@ -35,9 +35,9 @@ def add_parser(commands: Any) -> None:
 def _run(args: argparse.Namespace) -> int:
     if bool(args.keys) + bool(args.scope) + args.all != 1:
         raise InputError("rm takes keys or patterns, or --scope DIGEST, or --all: one of the three")
+    if args.scope:
+        return _scope(args)
     with opened(args.store) as store:
-        if args.scope:
-            return _scope(store, args)
         keys, missing = _keys(store, args)
         if args.all and not args.yes and not _agreed(len(keys), args.store):
             complain("nothing was removed")
@@ -55,9 +55,11 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if missing else 0
 
 
-def _scope(store: Store, args: argparse.Namespace) -> int:
-    scope = scoped.chosen_scope(store, args.scope)
-    removed = delete_scope(store, scope.digest)
+def _scope(args: argparse.Namespace) -> int:
+    with opened(args.store, read_only=True) as store:
+        scope = scoped.chosen_scope(store, args.scope)
+    with opened(args.store) as store:
+        removed = delete_scope(store, scope.digest)
     document = {"store": shown(args.store), "scope": scoped.document(scope), "removed": removed}
     show(args, document, [*scoped.text(scope), f"{entries.count(removed)} removed, and the scope"])
     return 0

@@ -7,26 +7,15 @@ from typing import Any
 from ..errors import InputError, OrtcacheError
 from ..scope import ScopeRecord, scopes
 from ..stores.protocol import Store
-from ..stores.seal import Flaw, Seal
-from ..stores.wrapper import Wrapper
 from .entries import count
 from .units import age, moment, size_text
 
 __all__ = ["chosen_scope", "document", "read_scopes", "text"]
 
 
-class _Unsealed(Wrapper):
-    """Values without their seals, those that have none as they are. Unlike `Verified` it moves nothing aside."""
-
-    def get(self, key: str) -> bytes | None:
-        data = self.inner.get(key)
-        value = None if data is None else Seal().open(key, data)
-        return data if isinstance(value, Flaw) else value
-
-
 def read_scopes(store: Store) -> list[ScopeRecord]:
-    """The scopes in a store, whether what stores them seals them or not; the last used first."""
-    return sorted(scopes(_Unsealed(store)), key=lambda scope: (-(scope.used or 0), scope.digest))
+    """The scopes in a store, the last used first."""
+    return sorted(scopes(store), key=lambda scope: (-(scope.used or 0), scope.digest))
 
 
 def chosen_scope(store: Store, start: str) -> ScopeRecord:

@@ -8,7 +8,7 @@ from typing import Any
 from ..stores.masking import masked
 from . import entries, scoped
 from .output import add_json, columns, show
-from .target import add_store, opened, shown
+from .target import add_store, layers, opened, shown
 from .units import age, moment, size_text
 
 __all__ = ["add_parser"]
@@ -22,14 +22,15 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    with opened(args.store) as store:
+    with opened(args.store, read_only=True) as store:
         everything = entries.every_entry(store)
         by_scope = scoped.read_scopes(store)
-        cap, kind = getattr(store, "max_size", None), masked(repr(store))
+        cap = next((cap for layer in layers(store) if (cap := getattr(layer, "max_size", None))), None)
+        backend = masked(repr(store))
     times = [entry.used for entry in everything if entry.used is not None]
     document = {
         "store": shown(args.store),
-        "backend": kind,
+        "backend": backend,
         "entries": len(everything),
         "size": sum(entry.size for entry in everything),
         "max_size": cap,

@@ -9,14 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import InputError
-from ..stores.directory import DirectoryStore as open_store
-from ..stores.masking import masked
+from ..stores.location import Location, locate
 from ..stores.protocol import Store, close_store
+from ..stores.url import STORE_VARIABLE, open_store
 
-__all__ = ["STORE", "add_store", "opened", "shown", "store_url"]
-
-#: Names the default store.
-STORE = "ORTCACHE_STORE"
+__all__ = ["add_store", "checked_location", "layers", "opened", "shown", "store_url"]
 
 
 def add_store(parser: argparse.ArgumentParser, *, alone: bool = False) -> None:
@@ -25,7 +22,7 @@ def add_store(parser: argparse.ArgumentParser, *, alone: bool = False) -> None:
     Args:
         alone: no positional argument follows that must be given, so it can be left out.
     """
-    where = f"a folder or a URL; '-'{' or nothing' if alone else ''} stands for the one that {STORE} names"
+    where = f"a folder or a URL; '-'{' or nothing' if alone else ''} stands for the one that {STORE_VARIABLE} names"
     if alone:
         parser.add_argument("store", metavar="STORE", nargs="?", default="-", help=where)
     else:
@@ -38,44 +35,57 @@ def store_url(given: str) -> str:
     Raises:
         InputError: the default one is meant, and none is set.
     """
-    if given not in ("-", ""):
+    if given != "-":
         return given
-    named = os.environ.get(STORE, "")
+    named = os.environ.get(STORE_VARIABLE, "")
     if not named:
-        raise InputError(f"no store is given: name a folder or a URL, or set {STORE}")
+        raise InputError(f"no store is given: name a folder or a URL, or set {STORE_VARIABLE}")
     return named
 
 
 def shown(given: str) -> str:
     """What names the store, without what is secret in it."""
-    return masked(store_url(given))
+    return locate(store_url(given)).shown
+
+
+def checked_location(given: str, *, make: bool = False) -> Location:
+    """Where the store is.
+
+    Args:
+        make: a local one need not be there.
+
+    Raises:
+        InputError: it names none, one in memory, or one that is not there: a mistyped name must not look like an empty
+            store, nor leave a folder behind.
+    """
+    location = locate(store_url(given))
+    if location.scheme == "memory":
+        raise InputError("a store in memory goes with this process: name another")
+    if not make and location.scheme in ("file", "sqlite") and not Path(location.place).exists():
+        named = os.environ.get(STORE_VARIABLE) and given != "-"
+        hint = f"; write '-' for the one that {STORE_VARIABLE} names" if named else ""
+        raise InputError(f"there is no store at {location.shown}{hint}")
+    return location
 
 
 @contextlib.contextmanager
-def opened(given: str, *, make: bool = False) -> Iterator[Store]:
+def opened(given: str, *, read_only: bool = False, make: bool = False) -> Iterator[Store]:
     """The store, closed afterwards.
 
     Args:
-        make: a local one that is not there is made. Otherwise that is an error: a mistyped name must not look like an
-            empty store, nor leave a folder behind.
+        read_only: nothing in it is changed, not even moved aside as damaged.
+        make: a local one that is not there is made.
     """
-    url = store_url(given)
-    path = _local_path(url)
-    if not make and path is not None and not path.exists():
-        hint = f"; write '-' for the one that {STORE} names" if os.environ.get(STORE) and given != "-" else ""
-        raise InputError(f"there is no store at {shown(given)}{hint}")
-    store = open_store(url)
+    checked_location(given, make=make)
+    store = open_store(store_url(given), **({"mode": "r"} if read_only else {}))
     try:
         yield store
     finally:
         close_store(store)
 
 
-def _local_path(url: str) -> Path | None:
-    """Where a local store is; None for one that is elsewhere."""
-    scheme, mark, rest = url.partition("://")
-    if not mark:
-        return Path(url)
-    if scheme not in ("file", "sqlite"):
-        return None
-    return Path(rest.partition("?")[0])
+def layers(store: object) -> Iterator[object]:
+    """The store and those that it stands over."""
+    while store is not None:
+        yield store
+        store = getattr(store, "inner", None)

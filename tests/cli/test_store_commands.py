@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ortcache.scope import Scope
-from ortcache.stores import DirectoryStore
+from ortcache.stores.url import open_store
 
 from ..support.cli import run
 from ..support.oracles import ROOT, need
@@ -20,11 +20,16 @@ VALUE = bytes(range(256)) * 5
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> DirectoryStore:
-    made = DirectoryStore(tmp_path / "store")
+def where(tmp_path: Path) -> str:
+    """What names a store with three entries."""
+    with_three = str(tmp_path / "store")
     for key in ("mul-1.plan", "mul-2.plan", "add-1.plan"):
-        made.put(key, VALUE)
-    return made
+        open_store(with_three).put(key, VALUE)
+    return with_three
+
+
+def _keys(where: str) -> list[str]:
+    return sorted(open_store(where).keys())
 
 
 def _piped(data: bytes, *args: str) -> subprocess.CompletedProcess[bytes]:
@@ -46,61 +51,61 @@ def test_what_is_put_is_got_back_to_the_byte(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "new", "value"]
 
 
-def test_get_writes_a_file_whole_or_not_at_all_and_keeps_its_mode(store: DirectoryStore, tmp_path: Path) -> None:
+def test_get_writes_a_file_whole_or_not_at_all_and_keeps_its_mode(where: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copy.write_bytes(b"before")
     copy.chmod(0o640)
-    assert run("get", str(store.root), "missing", "-o", str(copy)).code == 1
+    assert run("get", where, "missing", "-o", str(copy)).code == 1
     assert copy.read_bytes() == b"before"
-    assert run("get", str(store.root), "mul-1.plan", "-o", str(copy)).code == 0
+    assert run("get", where, "mul-1.plan", "-o", str(copy)).code == 0
     assert copy.read_bytes() == VALUE and copy.stat().st_mode & 0o777 == 0o640
-    assert run("get", str(store.root), "mul-1.plan", "-o", os.devnull).code == 0
-    result = run("get", str(store.root), "mul-1.plan", "-o", str(tmp_path))
+    assert run("get", where, "mul-1.plan", "-o", os.devnull).code == 0
+    result = run("get", where, "mul-1.plan", "-o", str(tmp_path))
     assert (result.code, result.err.count("\n")) == (1, 1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "store"]
 
 
-def test_get_of_nothing_is_a_finding_and_says_so(store: DirectoryStore) -> None:
-    result = run("get", str(store.root), "missing")
+def test_get_of_nothing_is_a_finding_and_says_so(where: str) -> None:
+    result = run("get", where, "missing")
     assert (result.code, result.out) == (1, "")
-    assert result.err == f"ortcache: nothing is stored as missing in {store.root}\n"
+    assert result.err == f"ortcache: nothing is stored as missing in {where}\n"
 
 
-def test_json_to_standard_output_needs_a_file_for_the_value(store: DirectoryStore) -> None:
-    result = run("get", str(store.root), "mul-1.plan", "--json")
+def test_json_to_standard_output_needs_a_file_for_the_value(where: str) -> None:
+    result = run("get", where, "mul-1.plan", "--json")
     assert (result.code, result.out) == (2, "") and "-o FILE" in result.err
 
 
-def test_ls_lists_in_order_and_json_has_the_same_facts(store: DirectoryStore) -> None:
-    lines = run("ls", str(store.root)).out.splitlines()
+def test_ls_lists_in_order_and_json_has_the_same_facts(where: str) -> None:
+    lines = run("ls", where).out.splitlines()
     assert [line.split()[-1] for line in lines[1:-1]] == ["add-1.plan", "mul-1.plan", "mul-2.plan"]
     assert lines[-1] == "3 entries, 3.8 KiB"
-    document = json.loads(run("ls", str(store.root), "--json").out)
+    document = json.loads(run("ls", where, "--json").out)
     assert [entry["key"] for entry in document["entries"]] == ["add-1.plan", "mul-1.plan", "mul-2.plan"]
     assert {entry["size"] for entry in document["entries"]} == {len(VALUE)}
-    assert document["size"] == 3 * len(VALUE) and document["store"] == str(store.root)
-    assert str(len(VALUE)) in run("ls", "-l", str(store.root)).out
+    assert document["size"] == 3 * len(VALUE) and document["store"] == where
+    assert str(len(VALUE)) in run("ls", "-l", where).out
 
 
-def test_ls_takes_keys_and_patterns_and_names_what_is_not_there(store: DirectoryStore) -> None:
-    result = run("ls", str(store.root), "mul-*", "add-1.plan", "div-*", "div-1")
+def test_ls_takes_keys_and_patterns_and_names_what_is_not_there(where: str) -> None:
+    result = run("ls", where, "mul-*", "add-1.plan", "div-*", "div-1")
     assert result.code == 1
     assert result.out.splitlines()[-1] == "3 entries, 3.8 KiB"
     assert result.err == "ortcache: nothing is stored as div-*\nortcache: nothing is stored as div-1\n"
-    document = json.loads(run("ls", str(store.root), "mul-[2-9]*", "--json").out)
+    document = json.loads(run("ls", where, "mul-[2-9]*", "--json").out)
     assert [entry["key"] for entry in document["entries"]] == ["mul-2.plan"]
 
 
-def test_ls_sorts_by_size_or_last_use(store: DirectoryStore) -> None:
-    store.put("big", VALUE * 2)
+def test_ls_sorts_by_size_or_last_use(where: str) -> None:
+    open_store(where).put("big", VALUE * 2)
     for order, first in (("size", "big"), ("key", "add-1.plan")):
-        document = json.loads(run("ls", str(store.root), "--sort", order, "--json").out)
+        document = json.loads(run("ls", where, "--sort", order, "--json").out)
         assert document["entries"][0]["key"] == first
-    assert json.loads(run("ls", str(store.root), "--sort", "used", "--json").out)["entries"]
+    assert json.loads(run("ls", where, "--sort", "used", "--json").out)["entries"]
 
 
 def test_an_empty_store_is_no_error(tmp_path: Path) -> None:
-    DirectoryStore(tmp_path / "store")
+    (tmp_path / "store").mkdir(mode=0o700)
     assert run("ls", str(tmp_path / "store")).out == "0 entries, 0 B\n"
 
 
@@ -115,8 +120,7 @@ def test_a_mistyped_store_is_an_error_and_nothing_is_made(command: tuple[str, ..
     assert not where.exists()
 
 
-def test_the_default_store_is_the_environment_s(store: DirectoryStore) -> None:
-    where = str(store.root)
+def test_the_default_store_is_the_environment_s(where: str) -> None:
     assert run("ls", ORTCACHE_STORE=where).out == run("ls", where).out
     assert run("ls", "-", "add-*", ORTCACHE_STORE=where).out.splitlines()[-1] == "1 entry, 1.2 KiB"
     assert run("rm", "-", "add-1.plan", ORTCACHE_STORE=where).code == 0
@@ -127,44 +131,43 @@ def test_the_default_store_is_the_environment_s(store: DirectoryStore) -> None:
     assert result.code == 2 and "write '-' for the one that ORTCACHE_STORE names" in result.err
 
 
-def test_rm_takes_keys_and_patterns(store: DirectoryStore) -> None:
-    where = str(store.root)
+def test_rm_takes_keys_and_patterns(where: str) -> None:
     result = run("rm", where, "mul-*", "add-1.plan", "--json")
     assert result.code == 0
     assert json.loads(result.out)["removed"] == ["add-1.plan", "mul-1.plan", "mul-2.plan"]
-    assert list(store.keys()) == []
+    assert _keys(where) == []
 
 
-def test_rm_of_what_is_not_there_is_a_finding_and_removes_the_others(store: DirectoryStore) -> None:
-    result = run("rm", str(store.root), "add-1.plan", "gone", "div-*")
+def test_rm_of_what_is_not_there_is_a_finding_and_removes_the_others(where: str) -> None:
+    result = run("rm", where, "add-1.plan", "gone", "div-*")
     assert result.code == 1
     assert result.out.splitlines() == ["removed add-1.plan", "1 entry removed"]
     assert [line.split()[-1] for line in result.err.splitlines()] == ["div-*", "gone"]
 
 
-def test_rm_all_wants_an_answer_that_nobody_can_give_here(store: DirectoryStore) -> None:
-    result = run("rm", str(store.root), "--all")
+def test_rm_all_wants_an_answer_that_nobody_can_give_here(where: str) -> None:
+    result = run("rm", where, "--all")
     assert (result.code, result.out) == (2, "") and "--yes" in result.err
-    assert len(list(store.keys())) == 3
-    assert run("rm", str(store.root), "--all", "--yes").code == 0
-    assert list(store.keys()) == []
+    assert len(_keys(where)) == 3
+    assert run("rm", where, "--all", "--yes").code == 0
+    assert _keys(where) == []
 
 
 @pytest.mark.parametrize("args", [(), ("key", "--all"), ("--all", "--scope", "a"), ("key", "--scope", "a")])
-def test_rm_takes_one_of_three(store: DirectoryStore, args: tuple[str, ...]) -> None:
-    result = run("rm", str(store.root), *args)
+def test_rm_takes_one_of_three(where: str, args: tuple[str, ...]) -> None:
+    result = run("rm", where, *args)
     assert result.code == 2 and "one of the three" in result.err
-    assert len(list(store.keys())) == 3
+    assert len(_keys(where)) == 3
 
 
 @pytest.mark.parametrize("key", ["../x", "a/b", ".hidden", "con", "x" * 201, ""])
-def test_an_unsafe_key_is_refused_by_every_command(store: DirectoryStore, key: str) -> None:
-    for args in (("get", str(store.root), key), ("put", str(store.root), key, os.devnull), ("rm", str(store.root), key),
-                 ("ls", str(store.root), key)):  # fmt: skip
+def test_an_unsafe_key_is_refused_by_every_command(where: str, key: str) -> None:
+    for args in (("get", where, key), ("put", where, key, os.devnull), ("rm", where, key),
+                 ("ls", where, key)):  # fmt: skip
         result = run(*args)
         assert (result.code, result.out) == (2, ""), args
         assert "is not safe" in result.err and result.err.count("\n") == 1
-    assert len(list(store.keys())) == 3
+    assert len(_keys(where)) == 3
 
 
 def test_an_unsafe_key_leaves_no_store_behind(tmp_path: Path) -> None:
@@ -178,9 +181,9 @@ def test_put_of_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / "store").exists()
 
 
-def test_scopes_are_listed_with_their_parts_and_removed_by_the_start_of_their_digest(store: DirectoryStore) -> None:
-    where = str(store.root)
+def test_scopes_are_listed_with_their_parts_and_removed_by_the_start_of_their_digest(where: str) -> None:
     one, two = (Scope.of(model=b"model", ep="MulExecutionProvider", ort_version=v) for v in ("1.31.0", "1.32.0"))
+    store = open_store(where)
     one.over(store).put("plan", VALUE)
     two.over(store).put("plan", VALUE)
     document = json.loads(run("ls", where, "--scopes", "--json").out)
@@ -196,10 +199,10 @@ def test_scopes_are_listed_with_their_parts_and_removed_by_the_start_of_their_di
     assert run("ls", where, "--scopes", "x").code == 2
 
 
-def test_a_reader_that_leaves_early_ends_get_quietly(store: DirectoryStore) -> None:
+def test_a_reader_that_leaves_early_ends_get_quietly(where: str) -> None:
     need("linux", sys.platform.startswith("linux"))
-    store.put("big", bytes(1 << 20))
-    command = [sys.executable, "-m", "ortcache", "get", str(store.root), "big"]
+    open_store(where).put("big", bytes(1 << 20))
+    command = [sys.executable, "-m", "ortcache", "get", where, "big"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()

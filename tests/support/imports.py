@@ -48,8 +48,8 @@ _RESERVED = {
     "onnxruntime": {"interop"},
 }
 
-#: Where a module is found by a name that is put together: the package's lazy names.
-_DYNAMIC = {"ortcache", "ortcache.raw._support"}
+#: Where a module is found by a name that is put together, or that the user gives: the package's lazy names, an EP class.
+_DYNAMIC = {"ortcache", "ortcache.raw._support", "ortcache.cli.warm_provider"}
 
 
 @dataclass(frozen=True)
