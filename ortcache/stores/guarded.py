@@ -20,12 +20,13 @@ class Guarded(Wrapper):
     Args:
         inner: the store below.
         retry_after: seconds for which it is left alone.
+        name: what it is called in messages.
     """
 
-    def __init__(self, inner: Store, *, retry_after: float = RETRY_AFTER) -> None:
+    def __init__(self, inner: Store, *, retry_after: float = RETRY_AFTER, name: str = "the store") -> None:
         super().__init__(inner)
-        self._reading = Breaker(retry_after, name="the store")
-        self._writing = Breaker(retry_after, name="writing to the store")
+        self._reading = Breaker(retry_after, name=name)
+        self._writing = Breaker(retry_after, name=f"writing to {name}")
 
     def get(self, key: str) -> bytes | None:
         return self._reading.call(self.inner.get, key)
