@@ -10,6 +10,7 @@ from typing import Any
 from .api.device import EpDevice, plugin_file, register_ep_library, unregister_ep_library
 from .api.env import Environment
 from .backend import backend_of
+from .core.callbacks import leave_to_c
 from .core.native import Native
 from .core.status import address
 from .errors import HostError, InputError
@@ -62,6 +63,7 @@ def api_base(native: Native) -> int:
     with _lock:
         if native.base not in _bases:
             _bases[native.base] = ApiBase(host_of(native))
+            leave_to_c(_bases[native.base])  # a session may outlive this module when the interpreter ends
         return _bases[native.base].pointer
 
 

@@ -6,8 +6,10 @@ along as ``void* state`` is no address but a token: one that is not known any mo
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +17,11 @@ from .. import raw
 from ..errors import ClosedError
 from .native import Native
 
-__all__ = ["Token", "status_callback", "status_function", "target"]
+__all__ = ["ENDING", "Token", "leave_to_c", "status_callback", "status_function", "target"]
+
+#: Set when the interpreter ends and what is younger than this module is closed: from then on nothing of Python's may be
+#: called, though C may still do it. A function that C calls holds this itself, as its module is cleared then.
+ENDING = threading.Event()
 
 _lock = threading.RLock()  # a token may be dropped by the collector, on the thread that holds it
 _numbers = itertools.count(1)
@@ -62,7 +68,13 @@ def status_callback(native: Native, kind: str, function: Callable[..., None]) ->
     with _lock:
         if key not in _pointers:
             _pointers[key] = status_function(native, getattr(raw, kind), function)
+            leave_to_c(_pointers[key])
         return _pointers[key]
+
+
+def leave_to_c(item: Any) -> None:
+    """Keep an object even when the interpreter clears its modules."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
 
 
 def status_function(native: Native, prototype: Any, function: Callable[..., None]) -> Any:
@@ -77,3 +89,6 @@ def status_function(native: Native, prototype: Any, function: Callable[..., None
         return None
 
     return prototype(call)
+
+
+weakref.finalize(Token, ENDING.set)  # finalizers run newest first

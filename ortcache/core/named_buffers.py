@@ -9,11 +9,12 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .callbacks import status_callback, target
+from .callbacks import ENDING, status_callback, target
 from .native import Native
 
 __all__ = ["NamedBuffers", "Read", "Write", "read_pointer", "view_memory", "write_pointer"]
@@ -55,8 +56,12 @@ def view_memory(address: int, size: int, *, writable: bool = False) -> memoryvie
     return view
 
 
-def _read(state: int | None, name: bytes, allocator: Any, buffer: Any, size: Any) -> None:
+def _read(
+    state: int | None, name: bytes, allocator: Any, buffer: Any, size: Any, ending: threading.Event = ENDING
+) -> None:
     buffer[0], size[0] = None, 0  # success with these is a miss
+    if ending.is_set():
+        return
     functions: NamedBuffers = target(state)
     if functions.read is None:
         raise LookupError("no read function is set")
@@ -89,7 +94,9 @@ def _flat(data: Any) -> memoryview | None:
     return view.cast("B") if view.c_contiguous else memoryview(view.tobytes())
 
 
-def _write(state: int | None, name: bytes, buffer: int | None, size: int) -> None:
+def _write(state: int | None, name: bytes, buffer: int | None, size: int, ending: threading.Event = ENDING) -> None:
+    if ending.is_set():
+        return
     functions: NamedBuffers = target(state)
     if functions.write is None:
         raise LookupError("no write function is set")

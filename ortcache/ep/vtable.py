@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import raw
+from ..core.callbacks import leave_to_c
 from ..core.native import Native
 from ..errors import ClosedError
 from ..raw._support import bindings
@@ -112,13 +113,8 @@ def _trampoline(native: Native, struct: str, name: str, function: Callable[..., 
     with _lock:
         if key not in _trampolines:
             _trampolines[key] = _make(native, struct, name, function)
-            _leave_to_c(_trampolines[key])
+            leave_to_c(_trampolines[key])
         return _trampolines[key]
-
-
-def _leave_to_c(item: Any) -> None:
-    """Keep an object even when the interpreter clears its modules."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
 
 
 def _at_exit() -> None:
@@ -126,7 +122,7 @@ def _at_exit() -> None:
     _ending = True
     nothing = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p)  # no arguments, no effect, never gone
     for table in list(_tables.values()):
-        _leave_to_c(table)
+        leave_to_c(table)
         for name, kind in table._memory._fields_:
             function = getattr(table._memory, name)
             if isinstance(function, int) or not function:

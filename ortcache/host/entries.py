@@ -29,7 +29,6 @@ class Entry:
         keep: Python objects that the addresses lead to.
         on_reject: told when a provider refuses a value as not its own.
         shared: was it inherited? Then it is not changed any more, since the heir must not see that.
-        lent: did a compiled provider get the addresses? It keeps them, and can hold nothing of Python's.
         flags: name of each provider that was made with it, to the flags that its instances support.
     """
 
@@ -40,7 +39,6 @@ class Entry:
     keep: Any = None
     on_reject: Callable[[], None] | None = None
     shared: bool = False
-    lent: bool = False
     flags: dict[str, set[int]] = field(default_factory=dict)
 
     @property

@@ -26,12 +26,14 @@ class Proposal:
     Attributes:
         entries: the tuples that were set.
         sessions: which execution providers each session has, and what they support.
+        on_lend: told of an entry that a compiled provider gets, where sessions are made that are not watched.
     """
 
     def __init__(self, native: Native) -> None:
         self.native = native
         self.entries = Entries()
         self.sessions = Sessions()
+        self.on_lend: Callable[[Entry], None] | None = None
 
     def set_functions(
         self,
@@ -78,11 +80,11 @@ class Proposal:
             ctypes.cast(out, ctypes.POINTER(ctypes.c_void_p))[0] = value
 
     def lend_functions(self, options: Any, read: Any, write: Any, state: Any) -> None:
-        """The same for a compiled provider."""
+        """The same for a compiled provider, which can hold nothing of Python's."""
         self.get_functions(options, read, write, state)
-        entry = self.find(options)
-        if entry is not None:
-            entry.lent = True
+        entry = self.find(options) if self.on_lend else None
+        if entry is not None and self.on_lend:
+            self.on_lend(entry)
 
     def get_support(self, session: Any, ep_name: bytes | None, flags: Any) -> None:
         """``SessionGetEpCacheDataCallbackSupport``: what a session's EPs support; NULL for the union over them."""

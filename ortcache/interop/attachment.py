@@ -41,7 +41,6 @@ class Attachment:
     def __init__(self, options: Any, entry: Entry) -> None:
         self.entry = entry
         self.numbers: list[int] = []
-        self._earlier: list[Entry] = []
         number = next(_numbers)
         options.add_session_config_entry(_OPTIONS_KEY, str(number))
         _by_number[number] = self
@@ -50,8 +49,6 @@ class Attachment:
         """Another entry counts from now on."""
         options.add_session_config_entry(entry.key, "1")
         self.numbers.append(entry.number)
-        # A session of compiled providers may still call the functions, and these options live as long as it does.
-        self._earlier = [old for old in (*self._earlier, self.entry) if old.lent and old is not entry]
         self.entry = entry
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import threading
+import weakref
 from typing import Any
 
 from ..backend import backend_of
 from ..core.native import Native
 from ..errors import HostError, LibraryNotFoundError
 from ..host.attach import MINIMUM_HOST_VERSION, Host, host_of, is_native
+from ..host.entries import Entry
 from ..host.library import PluginLibrary
 from ..host.shim import check_platform
 
@@ -101,7 +104,9 @@ def official_host() -> Host:
             f"{native.description} has EP cache callbacks itself, and its C functions for them take what the "
             "onnxruntime module does not give away. Set them through that module, or use ortcache.load()."
         )
-    return host_of(native)
+    host = host_of(native)
+    host.proposal.on_lend = _hold_for_session
+    return host
 
 
 def ep_cache_backend() -> str | None:
@@ -112,6 +117,27 @@ def ep_cache_backend() -> str | None:
         HostError: the host cannot work in it.
     """
     return backend_of(official_native())
+
+
+def _hold_for_session(entry: Entry) -> None:
+    """Keep what a compiled provider got as long as the session that this thread is making.
+
+    The official session lets its options go before the C++ session, which may write when it is released. That one is a
+    local variable of the method that makes it.
+    """
+    kind = importlib.import_module("onnxruntime.capi._pybind_state").InferenceSession
+    frame = inspect.currentframe()
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).startswith("onnxruntime."):
+            for value in list(frame.f_locals.values()):
+                if isinstance(value, kind):
+                    weakref.finalize(value, _let_go, entry).atexit = False
+                    return
+        frame = frame.f_back
+
+
+def _let_go(_entry: Entry) -> None:
+    """Nothing holds it for that session's providers any more."""
 
 
 def _probe(module: Any) -> Native:

@@ -42,8 +42,7 @@ class Made:
 def session(model: Any, options: Any = None, *, strict: bool = False, **how: Any) -> Any:
     """Make an official ``InferenceSession``, and know its execution providers: `ep_cache_support` tells them.
 
-    Sessions that ``onnxruntime.InferenceSession`` makes use what is attached just as well. This one can be strict, and
-    holds what is attached until the last call of a compiled provider that writes when it is released.
+    Sessions that ``onnxruntime.InferenceSession`` makes use what is attached just as well. This one can be strict.
 
     Args:
         model: a path or bytes, as ``InferenceSession`` takes it.
@@ -92,14 +91,7 @@ def _know(session: Any, flags: dict[str, CacheSupport]) -> Made:
     known = Made(entry, {name: flags.get(name, CacheSupport.NONE) for name in names})
     with _lock:
         _made[session] = known
-    if entry is not None and entry.lent:
-        # The official session lets its options go first, and then what calls when it is released.
-        weakref.finalize(session._sess, _let_go, entry).atexit = False
     return known
-
-
-def _let_go(_entry: Entry) -> None:
-    """Nothing holds it for this session's providers any more."""
 
 
 def made_by_us(session: Any) -> Made | None:

@@ -3,6 +3,7 @@
  *
  *   -DASK=N            the API version that it asks for (default: the headers')
  *   -DWITH_CALLBACKS   finds the EP cache functions by name, keeps a plan through them, and says what it supports
+ *   -DWRITE_AT_END     with that: writes another value when its session is released
  *
  * Without WITH_CALLBACKS it knows nothing of any cache, and must not notice that a host is there.
  */
@@ -242,6 +243,11 @@ static OrtStatus* ORT_API_CALL create_ep(OrtEpFactory* factory, const OrtHardwar
 
 static void ORT_API_CALL release_ep(OrtEpFactory* factory, OrtEp* ep) {
   (void)factory;
+#ifdef WRITE_AT_END
+  Ep* self = (Ep*)ep;
+  OrtStatus* status = self->write == NULL ? NULL : self->write(self->state, "c-mul.end", PLAN, strlen(PLAN));
+  if (status != NULL) api->ReleaseStatus(status); /* the session's logger may be gone */
+#endif
   free(ep);
 }
 
