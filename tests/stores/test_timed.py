@@ -146,7 +146,8 @@ def test_a_forked_child_has_all_its_slots() -> None:
     need("linux", sys.platform == "linux")
     run_python(
         """
-                from ortcache.stores import MemoryStore
+        import os
+        from ortcache.stores import MemoryStore
         from ortcache.stores.timed import Timed
         store = Timed(MemoryStore(), 20)
         slots = store._free[1]
