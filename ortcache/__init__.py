@@ -1,12 +1,12 @@
 """ONNX Runtime's C API from Python, and execution-provider caches that need no file system.
 
-``load`` finds the library and gives a `Runtime`; ``raw`` holds the C declarations. Importing this package loads
-neither ONNX Runtime nor numpy.
+``load`` finds the library and gives a `Runtime`; ``raw`` holds the C declarations; ``interop`` is for the official
+module. Importing this package loads neither ONNX Runtime nor numpy.
 """
 
 from __future__ import annotations
 
-import importlib
+from .lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -31,27 +31,21 @@ _PUBLIC = {
     "ProposedFunctionError": "errors",
     "RunOptions": "api.run_options",
     "Runtime": "runtime",
+    "Scope": "scope.scope",
     "Session": "session",
     "SessionOptions": "options",
+    "SqliteStore": "stores.sqlite",
+    "StoreError": "errors",
+    "StoreTimeoutError": "errors",
     "UnsupportedFunctionError": "errors",
     "Value": "api.value",
     "load": "runtime",
+    "open_store": "stores.url",
 }
 
 #: Subpackages that are imported when they are asked for.
-_PACKAGES = ("ep", "raw", "stores")
+_PACKAGES = ("bridge", "ep", "interop", "raw", "scope", "stores")
 
 __all__ = ["__version__", *_PACKAGES, *sorted(_PUBLIC)]  # pyright: ignore
 
-
-def __getattr__(name: str) -> object:
-    if name in _PACKAGES:
-        return importlib.import_module(f".{name}", __name__)
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f".{_PUBLIC[name]}", __name__), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _PUBLIC, _PACKAGES)

@@ -1,5 +1,8 @@
+from . import bridge as bridge
 from . import ep as ep
+from . import interop as interop
 from . import raw as raw
+from . import scope as scope
 from . import stores as stores
 from .api.device import EpDevice as EpDevice
 from .api.run_options import RunOptions as RunOptions
@@ -17,13 +20,18 @@ from .errors import NotOnnxRuntimeError as NotOnnxRuntimeError
 from .errors import OrtcacheError as OrtcacheError
 from .errors import OrtError as OrtError
 from .errors import ProposedFunctionError as ProposedFunctionError
+from .errors import StoreError as StoreError
+from .errors import StoreTimeoutError as StoreTimeoutError
 from .errors import UnsupportedFunctionError as UnsupportedFunctionError
 from .options import SessionOptions as SessionOptions
 from .runtime import Runtime as Runtime
 from .runtime import load as load
+from .scope.scope import Scope as Scope
 from .session import Session as Session
 from .stores.directory import DirectoryStore as DirectoryStore
 from .stores.memory import MemoryStore as MemoryStore
+from .stores.sqlite import SqliteStore as SqliteStore
+from .stores.url import open_store as open_store
 from .support import CacheSupport as CacheSupport
 
 __version__: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import ortcache
 
-from .support.oracles import ROOT
 from .support.process import run_python
 
 PUBLIC = [
@@ -33,14 +34,22 @@ PUBLIC = [
     "ProposedFunctionError",
     "RunOptions",
     "Runtime",
+    "Scope",
     "Session",
     "SessionOptions",
+    "SqliteStore",
+    "StoreError",
+    "StoreTimeoutError",
     "UnsupportedFunctionError",
     "Value",
     "__version__",
+    "bridge",
     "ep",
+    "interop",
     "load",
+    "open_store",
     "raw",
+    "scope",
     "stores",
 ]
 
@@ -55,11 +64,13 @@ def test_each_name_is_there_and_is_listed(name: str) -> None:
     assert name in dir(ortcache)
 
 
-def test_type_checkers_are_told_of_the_same_names() -> None:
-    tree = ast.parse((ROOT / "ortcache" / "__init__.pyi").read_text("utf-8"))
+@pytest.mark.parametrize("package", [ortcache, ortcache.stores], ids=lambda package: package.__name__)
+def test_type_checkers_are_told_of_the_same_names(package: ModuleType) -> None:
+    assert package.__file__ is not None
+    tree = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text("utf-8"))
     told = {alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     told |= {ast.unparse(node.target) for node in tree.body if isinstance(node, ast.AnnAssign)}
-    assert told == set(PUBLIC)
+    assert told == set(package.__all__)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from ortcache.errors import InputError
-from ortcache.keys import MAX_LENGTH
-from ortcache.stores import Store, check_key
+from ortcache.keys import MAX_LENGTH, check_key
+from ortcache.stores import Store
 from ortcache.stores.protocol import list_entries
 
 __all__ = ["SAFE_KEYS", "UNSAFE_KEYS", "Conformance"]
