@@ -70,32 +70,46 @@ class Eviction:
 
     def _known(self) -> Ledger:
         if self._ledger is None or self._put >= self._max_size * SHARE:
-            values, left = scan(self._root)
-            now = time.time_ns()
-            finer = {} if self._ledger is None else {key: used for key, _, used in self._ledger}
-            self._ledger = Ledger((key, size, max(min(used, now), finer.get(key, 0))) for key, size, used in values)
+            self._ledger = self._look(self._ledger or Ledger())
             self._put = 0
-            sweep(self._root, left)
         while self._uses:
             self._ledger.use(*self._uses.popleft())
         return self._ledger
 
+    def _look(self, before: Ledger) -> Ledger:
+        finer = {key: used for key, _, used in before}
+        values, left = scan(self._root)
+        sweep(self._root, left)
+        now, found = time.time_ns(), []
+        for key, size, used in values:
+            if used > now:  # a clock was wrong: it would be kept until then
+                used = finer.get(key, now)
+                with contextlib.suppress(OSError):
+                    os.utime(self._root / file_name(key), ns=(used, used))
+            found.append((key, size, max(used, finer.get(key, 0))))
+        return Ledger(found)
+
     def _make_room(self, ledger: Ledger, key: str, size: int) -> list[tuple[str, int]]:
         evicted = []
-        while ledger.total - ledger.size(key) + size > self._max_size:
+        for _ in range(len(ledger)):
             oldest = ledger.oldest(besides=key)
-            if oldest is None:
+            if oldest is None or ledger.total - ledger.size(key) + size <= self._max_size:
                 break
             victim, known, used = oldest
             path = self._root / file_name(victim)
-            ledger.drop(victim)  # also where it cannot be removed: the next look finds it again
-            with contextlib.suppress(OSError):  # gone, or a network disk is busy with it
+            try:
                 status = path.lstat()
                 if used < status.st_mtime_ns <= time.time_ns():  # another process used it since
                     ledger.put(victim, status.st_size, status.st_mtime_ns)
                     continue
                 path.unlink()
                 evicted.append((victim, known))
+            except FileNotFoundError:
+                pass
+            except OSError:  # busy on a network disk, or not ours to remove
+                ledger.use(victim, used)
+                continue
+            ledger.drop(victim)
         return evicted
 
 

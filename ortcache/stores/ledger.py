@@ -56,6 +56,9 @@ class Ledger:
                 return key, size, used
         return None
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     def __iter__(self) -> Iterator[tuple[str, int, int]]:
         return iter([(key, size, used) for key, (size, used) in self._known.items()])
 
