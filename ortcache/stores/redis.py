@@ -21,8 +21,11 @@ from .seconds import check_seconds
 
 __all__ = ["RedisStore"]
 
-#: Bytes of one field: a larger value is sent and read in pieces, so that Redis serves others in between.
+#: Bytes of one field: a larger value is sent in pieces, so that Redis serves others in between.
 PIECE = 1 << 20
+
+#: Pieces that are read at once: a value of no more is never seen to change while it is read.
+AT_ONCE = 16
 
 _PREFIX = re.compile(r"[A-Za-z0-9._:/-]{1,100}", re.ASCII)
 _PAGE = 1000  # keys that one SCAN looks at
@@ -32,17 +35,17 @@ _CHANGED = object()
 class RedisStore:
     """A hash a value: its pieces, its size, and an id that no other value has.
 
-    A value of more than one piece is written under a name of its own, which Redis forgets by itself where the writer
-    dies, and then renamed. Whoever reads several pieces sees by the id whether another value has come meanwhile; then
-    it starts again, once, and after that it is a miss. So Redis evicts and expires whole values, and no value is too
-    large for it.
+    A value of more than one piece (1 MB) is written under a name of its own, which Redis forgets by itself where the
+    writer dies, and then renamed. Whoever reads one of more than 16 MB sees by the id whether another value has come
+    meanwhile; then it starts again, once, and after that it is a miss. So Redis evicts and expires whole values, and no
+    value is too large for it.
 
     Making the store does not connect. After a fork the child has connections of its own. Not for Redis Cluster.
 
     Args:
         url: ``redis://[user:password@]host[:port][/database]``, ``rediss://`` for TLS, or ``unix:///path/of/socket``.
         prefix: what all its keys in Redis start with: letters, digits and ``. _ : / -``.
-        timeout: seconds in which Redis must answer each request, which carries a megabyte at most.
+        timeout: seconds for which Redis may be silent, and in which it must take each megabyte.
         ttl: seconds after which a value that was put is gone; None for never.
         db: the number of the database, for unix://.
         connection: further arguments for redis-py's connections, such as ``ssl_ca_certs``.
@@ -148,20 +151,22 @@ class RedisStore:
 
     def _read(self, name: str) -> object:
         """The value; None where there is none; _CHANGED where another came while it was read."""
-        first, size, piece = self._redis.hmget(name, "id", "size", "0")
-        if first is None and size is None and piece is None:
+        first, size, *pieces = self._redis.hmget(name, "id", "size", *map(str, range(AT_ONCE)))
+        if first is None and size is None and pieces[0] is None:
             return None
-        if first is None or size is None or piece is None:
+        if first is None or size is None or pieces[0] is None:
             raise StoreError(f"{self}: {name!r} holds something that is no value: delete it, or use another prefix")
-        if int(size) <= PIECE:
-            return piece
-        pieces = [piece]
-        for number in range(1, _count(int(size))):
-            now, piece = self._redis.hmget(name, "id", str(number))
-            if now != first or piece is None:
+        count = _count(int(size))
+        del pieces[count:]
+        while len(pieces) < count:
+            numbers = range(len(pieces), min(len(pieces) + AT_ONCE, count))
+            now, *more = self._redis.hmget(name, "id", *map(str, numbers))
+            if now != first:
                 return _CHANGED
-            pieces.append(piece)
-        return b"".join(pieces)
+            pieces += more
+        if None in pieces:
+            raise StoreError(f"{self}: {name!r} is not whole: delete it")
+        return pieces[0] if count == 1 else b"".join(pieces)
 
     def _put_in_pieces(self, name: str, data: memoryview, fields: dict[str, Any]) -> None:
         temporary = f"{self.prefix}t:{fields['id']}"
@@ -178,8 +183,9 @@ class RedisStore:
                 together.rename(temporary, name)
                 together.pexpire(name, self._ttl) if self._ttl else together.persist(name)
                 together.execute()
-        except Exception:
-            with suppress(Exception):  # it goes by itself too, only later
+        except (StoreError, load_redis().ResponseError):
+            # Redis is there: make room. After other failures that would only be one more to wait for.
+            with suppress(load_redis().RedisError):
                 self._redis.unlink(temporary)
             raise
 

@@ -66,10 +66,14 @@ def check_options(location: Location, arguments: Mapping[str, Any]) -> dict[str,
             listed = ", ".join(sorted((*known, *_ALL)))
             raise InputError(f"{location.shown!r}: {location.scheme} has no option {name!r}{hint}. There are: {listed}")
     try:
-        chosen = {name: _READERS.get(name, _text)(name, value) for name, value in given.items()}
-        return _with_mac_key(chosen)
+        return _with_mac_key({name: _read(name, value) for name, value in given.items()})
     except InputError as error:
         raise InputError(f"{location.shown!r}: {error}") from None
+
+
+def _read(name: str, value: Any) -> Any:
+    reader: Callable[[str, Any], Any] = _READERS.get(name, _text)
+    return reader(name, value)
 
 
 def _with_mac_key(chosen: dict[str, Any]) -> dict[str, Any]:

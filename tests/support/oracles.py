@@ -30,6 +30,7 @@ KNOWN = {
     "moto": "the moto module, an S3 server",
     "obstore": "the obstore module",
     "redis": "the redis module",
+    "openssl": "openssl on PATH",
     "rich": "the rich module",
     "root": "root's rights, and the right to mount",
     "openvino": "the plugin EP onnxruntime-ep-openvino beside ONNX Runtime 1.30 or later",
