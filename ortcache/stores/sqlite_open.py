@@ -119,8 +119,8 @@ def _is_ours(path: Path) -> bool:
             raise
         with path.open("rb") as stream:
             start = stream.read(PAGE)
-        if MARK in start or not start.strip(b"\0"):  # zeros are what a crash of the machine may leave
-            return False
+        if start[68:72] == APPLICATION_ID.to_bytes(4) or MARK in start or not start.strip(b"\0"):
+            return False  # zeros are what a crash of the machine may leave
         raise InputError(f"{path} is no cache database of ortcache: it is left as it is; use another path") from error
     if application != APPLICATION_ID:
         raise InputError(f"{path} is another program's database: it is left as it is; use another path")
