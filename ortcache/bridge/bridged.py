@@ -38,7 +38,7 @@ class BridgedDirectory:
 
     Attributes:
         path: the folder for the provider, or None where none could be made: the provider then runs without a cache.
-        mode: as it is in force: over a read-only store, ``"rw"`` is ``"r"``.
+        mode: as it was given.
         ep: the execution provider that `options_for` was last asked about.
         versions: as it was given.
     """
@@ -56,7 +56,7 @@ class BridgedDirectory:
     ) -> None:
         self.ep: str | None = None
         self.versions = versions
-        self.mode = "r" if mode == "rw" and entry is not None and entry.read_only else mode
+        self.mode = mode
         self._entry = entry
         self._strict = strict
         self._release = release
@@ -64,7 +64,8 @@ class BridgedDirectory:
         self._lock = threading.RLock()
         self._restored: Pack | None = None
         self._ended = False
-        died = sweep([root] if root is not None else roots(), entry.identity if entry is not None else "")
+        searched = [root] if root is not None else roots()
+        died = sweep(searched, entry.identity if entry is not None else "", keep="w" not in mode)
         start = time.perf_counter()
         pack = self._load(entry, died) if entry is not None and "r" in self.mode else None
         self._private = self._make(root, room + (2 * len(pack.body) if pack is not None else 0))
@@ -145,8 +146,7 @@ class BridgedDirectory:
             session = self._made(make)
         except Exception as second:
             raise second from first
-        if "w" in self.mode:
-            entry.quarantine(restored.digest)
+        entry.quarantine(restored.digest)
         return session
 
     def check(self, session: Any) -> None:
@@ -178,8 +178,7 @@ class BridgedDirectory:
         pack = entry.load()
         if pack is not None and f"{entry.identity} {pack.digest}" in died:
             self._report.crashed()
-            if "w" in self.mode:
-                entry.quarantine(pack.digest)
+            entry.quarantine(pack.digest)
             pack = None
             self._report.missed("a process ended while it loaded the entry")
         elif pack is None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from ..keys import check_key
 from ..scope import Scope
 from ..stores.protocol import Store
-from ..stores.readonly import is_read_only
+from ..stores.verified import Verified
 from .pack import Pack, read_pack
 
 __all__ = ["StoredDirectory"]
@@ -27,6 +27,7 @@ class StoredDirectory:
         store: where it is.
         scope: what it depends on.
         name: its own.
+        writable: may it be stored and moved aside?
         strict: raise the failures.
 
     Attributes:
@@ -36,14 +37,15 @@ class StoredDirectory:
         quarantined: how often an entry was moved aside.
     """
 
-    def __init__(self, store: Store, scope: Scope, name: str, *, strict: bool) -> None:
+    def __init__(self, store: Store, scope: Scope, name: str, *, writable: bool, strict: bool) -> None:
         self._key = check_key(f"directory.{name}")
         self._aside = check_key(f"unusable.{name}")
         self._store = scope.over(store)
         self._strict = strict
         self.identity = f"{scope.digest}.{name}"
         self.label = f"{name} of scope {scope.digest[:12]}"
-        self.read_only = is_read_only(store)
+        self._writable = writable
+        self._verified = _is_verified(store)
         self.failed = 0
         self.quarantined = 0
 
@@ -52,11 +54,12 @@ class StoredDirectory:
         data = self._attempt("reading it from the store", lambda: self._store.get(self._key))
         if data is None:
             return None
-        pack = read_pack(data)
+        pack = read_pack(data, checked=self._verified)
         if isinstance(pack, Pack):
             return pack
         _log.warning("the entry of %s cannot be used: %s", self.label, pack)
-        self._move_aside(data)
+        if self._writable:
+            self._move_aside(data)
         return None
 
     def save(self, value: bytearray) -> bool:
@@ -70,19 +73,23 @@ class StoredDirectory:
 
     def quarantine(self, digest: str) -> None:
         """Move the entry aside, where it is still the pack with that digest. One is kept, the last."""
+        if not self._writable:
+            return
         data = self._attempt("reading it again", lambda: self._store.get(self._key))
-        pack = read_pack(data) if data is not None else ""
+        pack = read_pack(data, checked=True) if data is not None else ""
         if data is not None and isinstance(pack, Pack) and pack.digest == digest:
             self._move_aside(data)
 
     def why_missed(self) -> str:
         """Why there is no entry, in words."""
+        if self.quarantined:
+            return "the entry was damaged"
+        if self.failed:  # whoever waited for the store once need not do so twice
+            return "the store failed"
         told = self._attempt("asking why it is missed", lambda: str(self._store.explain()))
         return told or "the store does not say why"
 
     def _move_aside(self, data: bytes) -> None:
-        if self.read_only:
-            return
         self._attempt("keeping it aside", lambda: self._store.put(self._aside, data))
         self._attempt("removing it", lambda: self._store.delete(self._key))
         self.quarantined += 1
@@ -97,3 +104,10 @@ class StoredDirectory:
             _log.warning("%s: %s failed, and the run goes on without: %s: %s",
                          self.label, what, type(error).__name__, error)  # fmt: skip
             return None
+
+
+def _is_verified(store: object) -> bool:
+    """Are values that this store gives checked, by itself or by one that it stands over?"""
+    while store is not None and not isinstance(store, Verified):
+        store = getattr(store, "inner", None)
+    return store is not None

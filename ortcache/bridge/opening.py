@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from ..epcache import caches_disabled
-from ..errors import InputError
+from ..errors import InputError, StoreError
 from ..scope import Scope
 from ..stores.protocol import Store, close_store
+from ..stores.readonly import is_read_only
 from ..stores.size import parse_size
 from ..warn import warn_user
 from .bridged import BridgedDirectory
@@ -18,6 +19,8 @@ from .entry import StoredDirectory
 from .places import check_root
 
 __all__ = ["directory"]
+
+_log = logging.getLogger("ortcache.bridge")
 
 _MODES = ("rw", "r", "w")
 
@@ -50,10 +53,10 @@ def directory(
 
     Args:
         store: a store, or what `open_store` takes; that is closed with the directory.
-        name: of the entry in the store and the scope, such as the provider's. A safe key of at most 180 characters.
+        name: of the entry in the store and the scope, such as the provider's. A safe key of at most 190 characters.
         scope: what the files depend on: a `Scope` with the model, the versions and the device; or text that stands for
             those. Without it, all that uses this name shares the entry, whatever its model.
-        mode: ``"rw"``; ``"r"`` to restore and store nothing; ``"w"`` to restore nothing.
+        mode: ``"rw"``, which is ``"r"`` over a read-only store; ``"r"`` to store nothing; ``"w"`` to restore nothing.
         root: the folder to make the directory in.
         room: bytes that must be free in memory, besides twice what is restored. See `ortcache.stores.size.parse_size`.
         strict: raise what fails.
@@ -71,10 +74,15 @@ def directory(
     size = parse_size(room)
     place = check_root(root) if root is not None else None
     parts = _scope(scope, name)
-    opened = isinstance(store, str | os.PathLike)
-    base: Any = _open(store) if opened else store
+    opened = _open(store, strict) if isinstance(store, str | os.PathLike) else None
+    base = opened if isinstance(store, str | os.PathLike) else store
     try:
-        entry = StoredDirectory(base, parts, name, strict=strict)
+        if "w" in mode and is_read_only(base):
+            if mode == "w":
+                raise InputError("the store is read-only: a directory that is only written to is of no use over it")
+            mode = "r"
+        writable = "w" in mode
+        entry = StoredDirectory(base, parts, name, writable=writable, strict=strict) if base is not None else None
         return BridgedDirectory(
             None if caches_disabled() else entry,
             mode,
@@ -82,11 +90,10 @@ def directory(
             room=size,
             strict=strict,
             versions=parts.parts,
-            release=(lambda: close_store(base)) if opened else (lambda: None),
+            release=lambda: close_store(opened),
         )
     except BaseException:
-        if opened:
-            close_store(base)
+        close_store(opened)
         raise
 
 
@@ -109,7 +116,14 @@ def _scope(scope: Scope | str | None, name: str) -> Scope:
     return result
 
 
-def _open(store: Any) -> Store:
+def _open(place: str | os.PathLike[str], strict: bool) -> Store | None:
+    """The store there, or None where it fails to open."""
     from ..stores.url import open_store
 
-    return open_store(store)
+    try:
+        return open_store(place)
+    except (StoreError, OSError) as error:
+        if strict:
+            raise
+        _log.warning("the store cannot be opened, and the provider builds as without one: %s", error)
+        return None

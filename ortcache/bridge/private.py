@@ -58,7 +58,8 @@ class PrivateDirectory:
             self.path = self._whole / _FILES
             try:
                 self._file = claim(self._whole / _LOCK)
-                self.path.mkdir(mode=0o700)
+                if self._file is not None:  # else somebody took it for a dead process's
+                    self.path.mkdir(mode=0o700)
             except BaseException:
                 if self._file is not None:
                     let_go(self._file)
@@ -85,8 +86,11 @@ class PrivateDirectory:
         _live.discard(self)
         if file is None:
             return
-        let_go(file)  # Windows removes no file that is open
-        problems = remove_tree(self._whole)
+        # The lock goes last: whatever is left by a kill now, the next sweep finds at once. And it is not held then, as
+        # Windows removes no file that is open.
+        problems = remove_tree(self.path)
+        let_go(file)
+        problems += remove_tree(self._whole)
         if problems:  # what it was for is done; the next sweep tries again
             warn_user(f"the private directory {self._whole} could not be removed whole: {problems[0]}")
 
@@ -97,12 +101,13 @@ class PrivateDirectory:
             self._file = None
 
 
-def sweep(roots: list[Path], key: str) -> list[str]:
+def sweep(roots: list[Path], key: str, *, keep: bool = False) -> list[str]:
     """Remove the directories of this user's dead processes.
 
     Args:
         roots: where to look.
         key: what this process is about to load.
+        keep: leave its marks too: it can do nothing about them that lasts.
 
     Returns:
         What of this key processes were loading when they died, as they marked it. Marks of other keys stay.
@@ -111,11 +116,11 @@ def sweep(roots: list[Path], key: str) -> list[str]:
     for root in roots:
         for folder in _left(root):
             with contextlib.suppress(OSError):  # gone meanwhile, or being removed by somebody else
-                found += _sweep(folder, key)
+                found += _sweep(folder, key, keep)
     return found
 
 
-def _sweep(folder: Path, key: str) -> list[str]:
+def _sweep(folder: Path, key: str, keep: bool) -> list[str]:
     try:
         file = is_free(folder / _LOCK)
     except FileNotFoundError:
@@ -127,11 +132,10 @@ def _sweep(folder: Path, key: str) -> list[str]:
     try:
         mark = folder / _LOADING
         text = mark.read_text("utf-8") if mark.exists() else ""
-        if text and not text.startswith(f"{key} ") and time.time() - mark.stat().st_mtime < _REMEMBERED:
-            remove_tree(folder / _FILES)
-            return []
-        remove_tree(folder)
-        return [text] if text.startswith(f"{key} ") else []
+        ours = text.startswith(f"{key} ")
+        stays = text and (keep or not ours) and time.time() - mark.stat().st_mtime < _REMEMBERED
+        remove_tree(folder / _FILES if stays else folder)
+        return [text] if ours else []
     finally:
         let_go(file)
 
