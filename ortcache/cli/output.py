@@ -35,13 +35,13 @@ def show(args: argparse.Namespace, document: Any, lines: Iterable[str]) -> None:
 
 def complain(text: str) -> None:
     """Say on standard error, in one line, what is not as it should be."""
-    print(f"ortcache: {text}", file=sys.stderr)
+    print(f"ortcache: {_one_line(text)}", file=sys.stderr)
 
 
 def error_text(error: BaseException) -> str:
     """An error in one line, without what a URL in it keeps secret. One that is not ours says its type."""
     text = str(error) if isinstance(error, OrtcacheError) else describe(error)
-    return masked(re.sub(r":; ", ": ", re.sub(r"\s*\n\s*", "; ", text.strip())))
+    return masked(_one_line(text))
 
 
 def columns(rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> list[str]:
@@ -55,3 +55,7 @@ def columns(rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> l
         ).rstrip()
         for row in cells
     ]
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r":; ", ": ", re.sub(r"\s*\n\s*", "; ", text.strip()))

@@ -80,5 +80,5 @@ def _keys(store: Store, args: argparse.Namespace) -> tuple[list[str], list[str]]
 def _agreed(count: int, store: str) -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
         raise InputError("--all removes every entry: add --yes where there is no terminal to ask on")
-    print(f"Remove all {count} entries of {shown(store)}? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"Remove all {entries.count(count)} of {shown(store)}? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -24,7 +24,8 @@ __all__ = ["StoreCheck", "check_store"]
 
 T = TypeVar("T")
 
-_VALUE_SIZE = 4096
+#: Bytes of the value: few, as a store at its cap makes room for it.
+_VALUE_SIZE = 16
 
 _RIGHTS = "Give this user the right to write there, or name a store elsewhere."
 _ROOM = "Make room there, as with `ortcache prune`, or name a store elsewhere."

@@ -6,9 +6,10 @@ import time
 from typing import Any
 
 from ..epcache import EpCacheStats
+from ..stores.counted import Counted
+from ..stores.events import Event, EventKind
 from ..stores.protocol import close_store
 from ..stores.url import open_store
-from .output import error_text
 from .warm_feeds import run_with_zeros
 from .warm_job import Emit, Job
 from .warm_provider import Provider
@@ -18,34 +19,23 @@ __all__ = ["warm_through_callbacks"]
 
 def warm_through_callbacks(runtime: Any, provider: Provider, job: Job, emit: Emit) -> dict[str, Any]:
     """Make the session with the store behind the callbacks, and say what went through them."""
+    stored: list[Event] = []
+    failed: list[Event] = []
+
+    def hook(event: Event) -> None:
+        if event.kind is EventKind.STORED:
+            stored.append(event)
+        elif event.kind is EventKind.FAILED:
+            failed.append(event)
+        emit(event.kind.name.lower(), key=event.key, size=event.size)
+
     opened = open_store(job.store, **({"mode": "r"} if job.read_only else {}))
-    scope = provider.scope(runtime, job) if job.extra else None
-    store = scope.over(opened) if scope else opened
-    stored: dict[str, int] = {}
-    problems: list[str] = []
-
-    def read(key: str) -> Any:
-        try:
-            value = store.get(key)
-        except Exception as error:
-            problems.append(f"reading {key}: {error_text(error)}")
-            raise
-        emit("miss" if value is None else "hit", key=key, size=None if value is None else len(value))
-        return value
-
-    def write(key: str, value: memoryview) -> None:
-        try:
-            store.put(key, value)
-        except Exception as error:
-            problems.append(f"storing {key}: {error_text(error)}")
-            raise
-        stored[key] = value.nbytes
-        emit("stored", key=key, size=value.nbytes)
-
     try:
+        scope = provider.scope(runtime, job) if job.extra else None
+        store = Counted(scope.over(opened) if scope else opened, hook)
         options = runtime.session_options()
         provider.append(options, job.options)
-        options.set_ep_cache(read=read, write=None if job.read_only else write)
+        options.set_ep_cache(read=store.get, write=None if job.read_only else store.put)
         start = time.perf_counter()
         with runtime.session(job.model, options) as session:
             session_seconds = time.perf_counter() - start
@@ -57,11 +47,12 @@ def warm_through_callbacks(runtime: Any, provider: Provider, job: Job, emit: Emi
     outcome, problem = _judge(stats, job, provider.name, support=bool(support))
     return {
         "outcome": outcome,
-        "problem": "; ".join([problem, *problems[:3]]) if problem else None,
+        "problem": "; ".join([problem, *(f"{event.key}: {event.error}" for event in failed[:3])]) if problem else None,
         "seconds": seconds,
         "session_seconds": session_seconds,
-        "stored": stored,
-        "bytes_stored": sum(stored.values()),
+        "stored": {event.key: event.size for event in stored},
+        "build_seconds": sum(event.build_seconds or 0.0 for event in stored),
+        "bytes_stored": sum(event.size or 0 for event in stored),
         "bytes_read": stats.bytes_read,
         "scope": {"digest": scope.digest, "parts": dict(scope.parts)} if scope else None,
         "backend": runtime.ep_cache_backend,

@@ -27,7 +27,7 @@ def warm_through_directory(runtime: Any, provider: Provider, job: Job, emit: Emi
         if private.stats.hits:
             emit("hit", key=name, size=private.stats.restored_bytes)
         else:
-            emit("miss", key=name, size=None)
+            emit("build", key=name, size=None)
 
         def make(private: BridgedDirectory) -> Any:
             options = runtime.session_options()

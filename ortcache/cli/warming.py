@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from typing import IO, Any
 
+from ..bridge.places import roots
+from ..bridge.private import sweep
 from .progress import Display
 from .units import size_text
 from .warm_job import Job
@@ -55,12 +57,14 @@ def warm_model(job: Job, display: Display) -> dict[str, Any]:
 
 def _show(event: dict[str, Any], display: Display) -> None:
     match event["event"]:
-        case "miss":
+        case "build":
             display.change(f"{event['key']} is not stored: building, which may take long")
         case "hit":
             display.change(f"read {event['key']}, {size_text(event['size'])}")
         case "stored":
             display.change(f"stored {event['key']}, {size_text(event['size'])}")
+        case "evicted":
+            display.say(f"{event['key']} made room for it, {size_text(event['size'])}: the store's cap is small")
         case "say":
             display.say(event["text"])
         case "run":
@@ -80,6 +84,7 @@ def _process(job: Job) -> Iterator[subprocess.Popen[str]]:
         encoding="utf-8",
         errors="backslashreplace",
     )
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it ended already, and that is told
@@ -91,6 +96,8 @@ def _process(job: Job) -> Iterator[subprocess.Popen[str]]:
         if process.poll() is None:
             process.kill()
             process.wait()
+            sweep(roots(), "")  # its private directory
+        signal.signal(signal.SIGTERM, before)
         for stream in (process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
@@ -120,6 +127,10 @@ def _lines(process: subprocess.Popen[str], display: Display) -> Iterator[tuple[s
             open_streams -= 1
         else:
             yield kind, line
+
+
+def _terminate(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _end(code: int | None) -> str:
