@@ -11,7 +11,7 @@ from .answers import ep_cache_stats, ep_cache_support
 from .attachment import attach
 from .module import ep_cache_backend
 from .registration import register_ep, register_ep_library, unregister_ep_library
-from .session import session
+from .sessions import session
 
 __all__ = [
     "attach",

@@ -9,7 +9,7 @@ from ..host.entries import Entry
 from ..support import CacheSupport
 from .attachment import attached, attached_to_session
 from .module import imported_module
-from .session import CPU, callbacks_of, made_by_us
+from .sessions import CPU, callbacks_of, made_by_us
 
 __all__ = ["ep_cache_stats", "ep_cache_support"]
 

@@ -17,7 +17,7 @@ from ..host.attach import is_native
 from ..host.library import PluginLibrary
 from ..registration import compiled_library
 from .module import official_module, official_native
-from .session import users
+from .sessions import users
 
 __all__ = ["register_ep", "register_ep_library", "unregister_ep_library"]
 

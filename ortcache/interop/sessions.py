@@ -80,7 +80,9 @@ def session(model: Any, options: Any = None, *, strict: bool = False, **how: Any
         try:
             check_strict(cache, known.support, errors)
         except BaseException:
-            del made  # the traceback has this frame
+            # The traceback has this frame, and that of what failed leads back to it.
+            del made
+            errors.clear()
             raise
     return made
 
