@@ -17,7 +17,14 @@ STORED = bytes.fromhex(
     "4f52545345414c01"
     "d46f704d031445c2ad3825579cbecf91"
     "0500000000000000"
-    "fcf545dbb27b7080924b9508ee9df42ed53cda3ad2ec6239d23b08294870c733"
+    "edef2c9e26a0766b736c1326c0b9b198e6ce36e0e844b993a455f79d52b30b85"
+    "76616c7565"
+)
+KEYED = bytes.fromhex(
+    "4f52545345414c01"
+    "5e39932d19ca842f0e9a86c756055ea9"
+    "0500000000000000"
+    "4a8937de56c949b95e11503f2bfec145b05190dcc57938b31880ba3d2228a31e"
     "76616c7565"
 )
 
@@ -33,6 +40,8 @@ def test_what_was_sealed_opens(seal: Seal, value: bytes) -> None:
 def test_the_format_is_what_it_was() -> None:
     assert Seal().close("key", b"value") == STORED
     assert Seal().open("key", STORED) == b"value"
+    assert Seal(SECRET).close("key", b"value") == KEYED
+    assert Seal(SECRET).open("key", KEYED) == b"value"
 
 
 @given(value=st.binary(max_size=200), place=st.integers(0), bit=st.integers(0, 7), keyed=st.booleans())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,9 +20,7 @@ from ortcache.stores.readonly import ReadOnly, is_read_only
 from ortcache.stores.tiered import Level, Tiered
 from ortcache.stores.verified import Verified
 
-from ..support.oracles import need
-from ..support.process import run_python
-from .conformance import Conformance, run_together
+from .conformance import Conformance
 from .contents import contents
 from .faulty import Faulty, Hanging
 
@@ -178,59 +174,6 @@ def test_a_value_that_a_level_above_does_not_take_is_read_all_the_same() -> None
     large.put("key", b"1234")
     store = Tiered([Level(small), Level(large)])
     assert [store.get("key"), store.get("key")] == [b"1234"] * 2
-
-
-@pytest.mark.parametrize("write", ["put", "delete"])
-def test_what_was_written_while_a_value_was_read_from_below_is_not_undone(write: str) -> None:
-    class Slow(MemoryStore):
-        """Between its answer and what is done with it, another thread writes."""
-
-        def get(self, key: str) -> bytes | None:
-            value = super().get(key)
-            if value == b"old":
-                run_together([lambda: store.put("key", b"new") if write == "put" else store.delete("key")])
-            return value
-
-    top, bottom = MemoryStore(), Slow()
-    bottom.put("key", b"old")
-    store = Tiered([Level(top), Level(bottom)])
-    assert store.get("key") == b"old"
-    assert store.get("key") == (b"new" if write == "put" else None)
-
-
-def test_a_reader_does_not_wait_for_a_writer(hanging: Hanging) -> None:
-    top, bottom = MemoryStore(), MemoryStore()
-    store = Tiered([Level(top), Level(bottom), Level(hanging)])
-    writer = threading.Thread(target=store.put, args=("key", b"new"))
-    writer.start()
-    while not hanging.asked:
-        time.sleep(0.01)
-    top.delete("key")
-    assert store.get("key") == b"new"
-    assert contents(top) == {}  # not filled meanwhile
-    hanging.go.set()
-    writer.join()
-    assert store.get("key") == b"new" and contents(top) == {"key": b"new"}
-
-
-def test_a_forked_child_can_write_what_was_being_written() -> None:
-    need("linux", sys.platform == "linux")
-    run_python(
-        """
-        import os, threading
-        from ortcache.stores import MemoryStore
-        from ortcache.stores.tiered import Level, Tiered
-        store = Tiered([Level(MemoryStore()), Level(MemoryStore())])
-        with store._stripes.of("key").writing():
-            child = os.fork()
-            if child == 0:
-                thread = threading.Thread(target=store.put, args=("key", b"x"), daemon=True)
-                thread.start()
-                thread.join(30)
-                os._exit(0 if store.get("key") == b"x" else 1)
-        assert os.waitpid(child, 0)[1] == 0
-        """
-    )
 
 
 def test_a_delete_reaches_every_level_and_says_where_it_does_not() -> None:
