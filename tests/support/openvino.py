@@ -11,40 +11,35 @@ import json
 import logging
 import sys
 import time
-from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import ortcache as oc
 from ortcache import bridge
 from ortcache.bridge import options_for
-from ortcache.registration import api_base
+from ortcache.interop import register_ep_library
 from ortcache.scope import Scope
 from ortcache.stores.url import open_store
 
-__all__ = ["EP", "make_session", "prepare", "scope_of"]
+from .intel_cpu import pretend
+
+__all__ = ["EP", "make_session", "options_for_path", "prepare", "scope_of"]
 
 EP = "OpenVINOExecutionProvider"
 
 
 def prepare(form: str) -> Any:
     """Load what the form needs; gives the plugin's device, where it is one."""
-    ort = importlib.import_module("onnxruntime")
     if form == "bundled":
+        importlib.import_module("onnxruntime")
         return None
-    from ortcache.host.library import compiled_plugin
-
-    from .intel_cpu import pretend
-
     pretend()
     path = importlib.import_module("onnxruntime_ep_openvino").get_library_path()
     if form == "own":  # this package's sessions in place of the official module's
         runtime = oc.load()
         return runtime, next(device for device in runtime.register_ep_library("openvino", path) if device.ep_name == EP)
-    library = compiled_plugin(path, api_base)
-    ort.register_execution_provider_library("openvino", library.path)
-    library.loaded()
-    device = next(device for device in ort.get_ep_devices() if device.ep_name == EP)
-    return library, device
+    return None, next(device for device in register_ep_library("openvino", path) if device.ep_name == EP)
 
 
 def make_session(form: str, prepared: Any, model: str, options: dict[str, str]) -> Any:
@@ -67,31 +62,36 @@ def scope_of(model: str) -> Scope:
     return Scope.of(model=model, ort_version=ort.__version__, ep=EP)
 
 
-def main(form: str, model: str, native: str, store: str = "", mode: str = "rw") -> None:
+def main(form: str, model: str, native: str, store: str = "", option: str = "") -> None:
+    """See the module's first lines; with the name of an option, that one is set in place of the provider's own."""
     prepared = prepare(form)
     said: dict[str, Any] = {}
     if native != "-":
-        config = json.dumps({"CPU": {"CACHE_DIR": native}})
-        options = {"cache_dir": native} if form == "bundled" else {"load_config": config}
+        options = options_for_path(form, native)
         start = time.perf_counter()
         session = make_session(form, prepared, model, options)
         said["seconds"] = time.perf_counter() - start
-        said["files"] = sorted(path.name for path in Path(native).iterdir())
     else:
         scope = scope_of(model)
         opened = open_store(store)
         start = time.perf_counter()
-        with bridge.directory(opened, "openvino", scope=scope, mode=mode) as directory:
-            session = directory.session(
-                lambda d: make_session(form, prepared, model, options_for(EP, d, form=_form(form)))
-            )
+        with bridge.directory(opened, "openvino", scope=scope) as directory:
+
+            def make(d: bridge.BridgedDirectory) -> Any:
+                options = options_for(EP, d, form=_form(form), option=option or None)
+                return make_session(form, prepared, model, options)
+
+            session = directory.session(make)
             said["seconds"] = time.perf_counter() - start
-            said["place"] = str(directory.path)
-        said["whole"] = time.perf_counter() - start
         said["stats"] = directory.stats.as_dict()
-        said["left"] = Path(said["place"]).parent.exists()
+        said["left"] = directory.path is not None and directory.path.parent.exists()
     said["sum"] = _run(form, session)
     print(json.dumps(said))
+
+
+def options_for_path(form: str, path: str) -> dict[str, str]:
+    """What a user without a bridge gives."""
+    return {"cache_dir": path} if form == "bundled" else {"load_config": json.dumps({"CPU": {"CACHE_DIR": path}})}
 
 
 def _form(form: str) -> str:
@@ -99,13 +99,10 @@ def _form(form: str) -> str:
 
 
 def _run(form: str, session: Any) -> float:
-    import numpy as np
-
+    """A number that any change of the output changes."""
     x = np.linspace(-1, 1, 3 * 48 * 320, dtype=np.float32).reshape(1, 3, 48, 320)
-    name = next(iter(session.inputs)) if form == "own" else session.get_inputs()[0].name
-    if form == "own" and not isinstance(name, str):
-        name = name.name
-    return float(np.square(session.run(None, {name: x})[0]).sum())
+    inputs = session.inputs if form == "own" else session.get_inputs()
+    return float(np.square(session.run(None, {inputs[0].name: x})[0]).sum())
 
 
 if __name__ == "__main__":
