@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
 
-__all__ = ["check_root", "choose_root", "roots"]
+__all__ = ["Place", "check_root", "choose_place", "choose_root", "roots"]
 
 _MEMORY = {"tmpfs", "ramfs"}
 
@@ -23,6 +25,21 @@ def choose_root(room: int) -> Path | None:
             return root
     temporary = _temporary()
     return temporary if temporary is not None and _problem(temporary) is None else None
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder for private directories: is it in memory, and how many bytes are free?"""
+
+    path: Path
+    in_memory: bool
+    free: int
+
+
+def choose_place(room: int) -> Place | None:
+    """What `choose_root` gives, and what it is like."""
+    root = choose_root(room)
+    return None if root is None else Place(root, _is_memory(root), shutil.disk_usage(root).free)
 
 
 def roots() -> list[Path]:
