@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..errors import StoreError
 from .masking import scrubbed
 
-__all__ = ["no_bucket", "object_error"]
+__all__ = ["is_timeout", "no_bucket", "object_error"]
 
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist")
 
@@ -24,6 +24,11 @@ _HINTS = (
     (("error sending request", "Connect"), "Is the service up, and are endpoint and region right?"),
     (("SlowDown", "429 Too Many Requests", "503 Service Unavailable"), "The service is overloaded: it is asked later"),
 )  # fmt: skip
+
+
+def is_timeout(error: Exception) -> bool:
+    """Did the service not answer in time? The library says so only in words."""
+    return isinstance(error, TimeoutError) or any(mark in str(error) for mark in ("TimedOut", "timed out"))
 
 
 def no_bucket(error: Exception) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -14,16 +14,22 @@ from ..errors import InputError, StoreError, StoreTimeoutError
 from ..keys import check_key, key_problem
 from .extras import load_obstore
 from .masking import is_secret, masked
-from .object_errors import no_bucket, object_error
+from .object_errors import is_timeout, no_bucket, object_error
 from .protocol import Buffer, Entry
 from .seconds import check_seconds
-from .upload import PART, PARTS_AT_ONCE, Upload
-from .waiting import run
 
 __all__ = ["ObjectStore"]
 
 _SCHEMES = ("s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "file", "memory")
 _MEGABYTE = 1 << 20
+
+#: Bytes of one part of a large upload: S3 takes 10,000 parts from 5 MiB on.
+PART = 8 << 20
+
+#: The environment variables in which obstore finds an endpoint.
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")
+
+_CHUNK = 1 << 18  # bytes that are read before the time is looked at
 _PAGE = 1000  # keys of one answer of S3
 _Answer = TypeVar("_Answer")
 
@@ -46,7 +52,8 @@ class ObjectStore:
         url: ``s3://bucket/prefix``, ``gs://bucket/prefix``, ``az://container/prefix``; also ``file:///existing/dir``
             and ``memory:///``. Give the store a prefix of its own: what lies below it in folders is read over at
             each listing.
-        timeout: seconds in which the service must answer, and pass each megabyte of a value.
+        timeout: seconds for which the service may be silent, and in which each megabyte of a value must pass. A value
+            of more than 1 MB goes out in parts of 8 MB, with eight times the time for each.
         config: the service's options as obstore names them, such as ``endpoint`` and ``region``. An endpoint may be
             ``http://``.
 
@@ -56,64 +63,53 @@ class ObjectStore:
     """
 
     def __init__(self, url: str, *, timeout: float = 5.0, **config: str) -> None:
-        obstore = load_obstore()
+        load_obstore()
         self.url = _checked_url(url)
         self.timeout = check_seconds("timeout", timeout)
+        self._config = config
         self._secrets = [str(value) for name, value in config.items() if is_secret(name)]
-        wait = timedelta(seconds=timeout)
-        local = url.startswith(("file:", "memory:"))
-        kinds: dict[str, Any] = {} if local else {
-            # Retries share the time of the whole operation.
-            "retry_config": {"max_retries": 2, "retry_timeout": wait, "backoff": {"init_backoff": wait / 20}},
-            "client_options": {
-                "connect_timeout": wait,
-                "timeout": timedelta(days=1),  # likewise; obstore's own default is 30 seconds for any size
-                "allow_http": str(config.get("endpoint", "")).startswith("http://"),
-            },
-        }  # fmt: skip
-        try:
-            self._objects: Any = obstore.store.from_url(url, **kinds, **({"config": config} if config else {}))
-        except (obstore.exceptions.BaseError, TypeError, ValueError) as error:
-            raise InputError(str(object_error(error, f"{url!r} cannot be opened", self._secrets))) from None
+        self._objects = self._open(self.timeout)
+        # The same with more time, for uploads; made when there is one. In memory another one would be another memory.
+        self._large: Any = self._objects if self._local else None
         self._locks = [threading.Lock() for _ in range(16)]
 
     def get(self, key: str) -> bytes | None:
         check_key(key)
 
-        async def read() -> bytes:
-            async with asyncio.timeout(self.timeout) as limit:
-                answer = await self._objects.get_async(key)
-                pieces = []
-                async for piece in answer.stream(min_chunk_size=_MEGABYTE):
-                    pieces.append(piece)
-                    limit.reschedule(asyncio.get_running_loop().time() + self.timeout)
-                return b"".join(pieces)
+        def read() -> bytes:
+            begun, pieces, size = time.monotonic(), [], 0
+            for piece in self._objects.get(key).stream(min_chunk_size=_CHUNK):
+                pieces.append(piece)
+                size += len(piece)
+                if time.monotonic() - begun > self.timeout * (1 + size / _MEGABYTE):
+                    raise TimeoutError
+            return b"".join(pieces)
 
         return self._ask(f"get of {key!r}", read, missing=None)
 
     def put(self, key: str, value: Buffer) -> None:
         check_key(key)
-        # A copy, whatever it is: an upload that is given up may look at it a little longer than the call lasts.
+        # A copy, whatever it is: an upload that failed may look at it a little longer than the call lasts.
         data = value if type(value) is bytes else memoryview(value).tobytes()
 
-        async def write() -> None:
-            if len(data) > _MEGABYTE:  # ask first whether anybody is there: sending much takes its time
-                async with asyncio.timeout(self.timeout):
-                    await self._exists(key)
-            upload = Upload(data, self.timeout)
-            sending = self._objects.put_async(key, upload.source, chunk_size=PART, max_concurrency=PARTS_AT_ONCE)
-            await upload.watch(sending)
+        def write() -> None:
+            if len(data) <= _MEGABYTE:
+                self._objects.put(key, data, use_multipart=False)
+                return
+            self._exists(key)  # is anybody there? It is asked with less patience than an upload needs
+            if self._large is None:
+                self._large = self._open(self.timeout * PART / _MEGABYTE)
+            self._large.put(key, data if len(data) <= PART else _parts(data), chunk_size=PART)
 
         self._ask(f"put of {key!r}", write)
 
     def delete(self, key: str) -> bool:
         check_key(key)
 
-        async def remove() -> bool:
-            async with asyncio.timeout(self.timeout):
-                found = await self._exists(key)
-                await self._objects.delete_async(key)  # where there is none too: the answer tells whether a bucket is
-                return found
+        def remove() -> bool:
+            found = self._exists(key)
+            self._objects.delete(key)  # where there is none too: the answer tells whether there is a bucket
+            return found
 
         with self._deletes(key):
             return self._ask(f"delete of {key!r}", remove, missing=False)
@@ -124,22 +120,47 @@ class ObjectStore:
     def entries(self) -> Iterator[Entry]:
         """Each value's size, and when it was put: a service keeps no time of the last use."""
         pages = self._objects.list(chunk_size=_PAGE)
-
-        async def page() -> list[Any] | None:
-            async with asyncio.timeout(self.timeout):
-                return await anext(pages, None)
-
-        while (found := self._ask("listing", page)) is not None:
-            for one in found:
+        while (page := self._ask("listing", lambda: next(pages, None))) is not None:
+            for one in page:
                 if key_problem(one["path"]) is None:
                     yield Entry(one["path"], one["size"], one["last_modified"].timestamp())
 
     def __repr__(self) -> str:
         return f"ObjectStore({self.url!r})"
 
-    async def _exists(self, key: str) -> bool:
+    def _open(self, silence: float) -> Any:
+        """The library's store, which waits this long for each answer."""
+        obstore = load_obstore()
+        wait = timedelta(seconds=silence)
+        options: dict[str, Any] = {"config": self._config} if self._config else {}
+        if not self._local:
+            # What fails at once is tried again, what fails late is not: retries do not multiply the time.
+            options["retry_config"] = {
+                "max_retries": 2,
+                "retry_timeout": wait / 4,
+                "backoff": {"init_backoff": wait / 50, "max_backoff": wait / 10},
+            }
+            # The library's own timeout of 30 seconds is for the whole of a value of any size.
+            options["client_options"] = {"connect_timeout": wait, "read_timeout": wait, "timeout": timedelta(days=1)}
+            options["client_options"]["allow_http"] = self._without_tls()
         try:
-            await self._objects.head_async(key)
+            return obstore.store.from_url(self.url, **options)
+        except (obstore.exceptions.BaseError, TypeError, ValueError) as error:
+            raise InputError(str(object_error(error, f"{self.url!r} cannot be opened", self._secrets))) from None
+
+    @property
+    def _local(self) -> bool:
+        return self.url.startswith(("file:", "memory:"))
+
+    def _without_tls(self) -> bool:
+        """Does the user name an endpoint that has no TLS? Otherwise none is taken."""
+        named = [self._config.get(name, "") for name in ("endpoint", "base_url")]
+        named += [os.environ.get(name, "") for name in _ENDPOINTS]
+        return any(name.startswith("http://") for name in named) or "use_emulator" in self._config
+
+    def _exists(self, key: str) -> bool:
+        try:
+            self._objects.head(key)
         except FileNotFoundError:
             return False
         return True
@@ -155,7 +176,7 @@ class ObjectStore:
         finally:
             lock.release()
 
-    def _ask(self, what: str, function: Callable[[], Coroutine[Any, Any, _Answer]], **instead: _Answer) -> _Answer:
+    def _ask(self, what: str, function: Callable[[], _Answer], **instead: _Answer) -> _Answer:
         """What the function gives; ``missing`` where the object is not there."""
         global _used_in
         if _used_in is None:
@@ -165,24 +186,24 @@ class ObjectStore:
                 f'{self}: a forked child cannot use obstore after its parent did. Start children by "spawn", '
                 "or use the store in none of their parents"
             )
-        obstore = load_obstore()
         try:
-            return run(function)
-        except TimeoutError as error:
-            raise StoreTimeoutError(
-                f"{self}: no answer to the {what} in {self.timeout:g} s. Are endpoint and region right? Where no "
-                "credentials are set, the machine's metadata service is asked for some, which a network may swallow"
-            ) from error
-        except FileNotFoundError as error:
-            if "missing" in instead and not no_bucket(error):
+            return function()
+        except (load_obstore().exceptions.BaseError, OSError) as error:
+            if isinstance(error, FileNotFoundError) and "missing" in instead and not no_bucket(error):
                 return instead["missing"]
-            raise object_error(error, f"{self}: {what} failed", self._secrets) from self._cause(error)
-        except obstore.exceptions.BaseError as error:
-            raise object_error(error, f"{self}: {what} failed", self._secrets) from self._cause(error)
+            # Without its cause where that tells a secret: a token may be a part of a URL.
+            cause = None if any(secret in str(error) for secret in self._secrets) else error
+            if is_timeout(error):
+                raise StoreTimeoutError(
+                    f"{self}: no answer to the {what} in {self.timeout:g} s. Are endpoint and region right? Where no "
+                    "credentials are set, the machine's metadata service is asked for some, which a network may swallow"
+                ) from cause
+            raise object_error(error, f"{self}: {what} failed", self._secrets) from cause
 
-    def _cause(self, error: Exception) -> Exception | None:
-        """The error itself, unless it tells a secret: a token may be a part of a URL."""
-        return None if any(secret in str(error) for secret in self._secrets) else error
+
+def _parts(data: bytes) -> Iterator[memoryview]:
+    view = memoryview(data)
+    return (view[start : start + PART] for start in range(0, len(data), PART))
 
 
 def _checked_url(url: str) -> str:

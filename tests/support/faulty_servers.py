@@ -41,7 +41,7 @@ def answering(answer: Callable[[str, str], tuple[int, bytes]]) -> Iterator[str]:
         def log_message(self, *args: object) -> None:
             """Not on stderr."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _Quiet(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
@@ -51,6 +51,11 @@ def answering(answer: Callable[[str, str], tuple[int, bytes]]) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join(30)
+
+
+class _Quiet(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Not on stderr: a client that went away is what these tests are about."""
 
 
 class Proxy:
