@@ -29,6 +29,8 @@ _PUBLIC = {
     "Verified": "verified",
     "VerifyReport": "verified",
     "WriteOnly": "writeonly",
+    "export_bundle": "bundle",
+    "import_bundle": "bundle",
     "list_entries": "protocol",
     "open_store": "url",
     "parse_size": "size",

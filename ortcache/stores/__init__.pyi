@@ -1,3 +1,5 @@
+from .bundle import export_bundle as export_bundle
+from .bundle import import_bundle as import_bundle
 from .counted import Counted as Counted
 from .directory import DirectoryStore as DirectoryStore
 from .events import Event as Event
