@@ -10,6 +10,7 @@ import pytest
 import ortcache as oc
 
 from .support.installed import dataset, library_file
+from .support.server_fixtures import bucket, redis_url, s3, shared_redis  # noqa: F401 - fixtures
 
 
 @pytest.fixture(scope="session")

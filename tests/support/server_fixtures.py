@@ -1,4 +1,4 @@
-"""Servers for the tests of remote stores: each is started once, when the first test wants it."""
+"""Servers as fixtures: each is started once, when the first test wants it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from ..support.servers import Redis, make_bucket, redis_server, s3_server
+from .servers import Redis, make_bucket, redis_server, s3_server
+
+__all__ = ["bucket", "redis_url", "s3", "shared_redis"]
 
 
 @pytest.fixture(scope="session")
