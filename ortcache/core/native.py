@@ -62,7 +62,7 @@ class Native:
         with _bases_lock:
             highest = _bases.get(base)
             # An exception that became a status may come back through any of them.
-            self.statuses: Statuses = highest.statuses if highest else Statuses(api)
+            self.statuses: Statuses = highest.statuses if highest else Statuses(api, foreign=choice is None)
             if highest is None or highest.api_version < self.api_version:
                 _bases[base] = self
         self.api = Table(api, self.statuses, self._in_other_tables)

@@ -29,9 +29,14 @@ class Statuses:
     the failure, the exception becomes the OrtError's ``__cause__``. ORT may run the callback on a thread of its own
     and wrap the text, so the two are matched by that text. What no report came for is forgotten when the outermost call
     of its thread is over: an exception holds on to the frames it went through, and to all that they refer to.
+
+    Args:
+        table: the library's functions.
+        foreign: does somebody else call the library? Then an exception is kept only while a call of ours is going on.
     """
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, *, foreign: bool = False) -> None:
+        self._foreign = foreign
         self._get_code = table.GetErrorCode
         self._get_message = table.GetErrorMessage
         self._release = table.ReleaseStatus
@@ -77,8 +82,9 @@ class Statuses:
         shown = error.message if isinstance(error, OrtError) else describe(error)
         data = shown.encode("utf-8", "replace").replace(b"\0", b"?")
         text = data[:_MOST].decode("utf-8", "ignore") + ("…" if len(data) > _MOST else "")  # as it comes back
-        with self._lock:
-            self._pending.append((text, error, threading.get_ident()))
+        if self._thread.depth or not self._foreign:
+            with self._lock:
+                self._pending.append((text, error, threading.get_ident()))
         status = self._create(code or int(raw.OrtErrorCode.ORT_FAIL), text.encode())
         return address(status)
 

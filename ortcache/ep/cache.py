@@ -164,7 +164,8 @@ class EpCache:
     def _read(self, functions: CacheFunctions, key: bytes, limit: int) -> bytes | None:
         allocator = self._native.cpu_allocator
         buffer, size = ctypes.c_void_p(), ctypes.c_size_t()
-        status = functions.read(functions.state, key, allocator, ctypes.byref(buffer), ctypes.byref(size))
+        args = (functions.state, key, allocator, ctypes.byref(buffer), ctypes.byref(size))
+        status = self._native.statuses.call(functions.read, args)
         if status:
             raise self._failure(status, "OrtReadNamedBufferFunc")
         if not buffer.value:
@@ -183,7 +184,8 @@ class EpCache:
         if view.nbytes > limit:
             raise _OversizeError(f"it has {view.nbytes} bytes, and the limit is {limit}")
         memory = np.frombuffer(view if view.c_contiguous else view.tobytes(), np.uint8)
-        status = functions.write(functions.state, key, memory.ctypes.data, memory.nbytes)
+        args = (functions.state, key, memory.ctypes.data, memory.nbytes)
+        status = self._native.statuses.call(functions.write, args)
         if status:
             raise self._failure(status, "OrtWriteNamedBufferFunc")
         return memory.nbytes

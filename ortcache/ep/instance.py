@@ -88,10 +88,10 @@ class Instance:
                 groups = _groups(type(self.ep).__name__, self.ep.get_capability(view), scope)
             except BaseException as error:
                 # ORT logs a failure here, and goes on without the provider. It comes to `compile` for what is claimed.
-                self._failure = error
                 groups = [[node] for node in view.nodes if not node.ep_name][:1]
                 if not groups:
                     raise
+                self._failure = error
             if groups and not self._may_take_from(view):
                 return
             options = raw.OrtNodeFusionOptions()
@@ -117,8 +117,12 @@ class Instance:
         return False
 
     def compile(self, graphs: Any, nodes: Any, count: int, infos: Any, context_nodes: Any) -> None:
-        if self._failure is not None:
-            raise self._failure
+        failure, self._failure = self._failure, None  # its frames may lead to the session, and that has this
+        try:
+            if failure is not None:
+                raise failure
+        finally:
+            del failure
         ahead = wants_ep_contexts(self.context.config)
         made: list[Computation] = []
         contexts: list[Any] = []

@@ -127,7 +127,7 @@ def _forget(name: str) -> None:
 def _call(native: Native, function: str, method: Callable[..., None], *args: str) -> None:
     """A call of the module whose failure becomes an OrtError."""
     try:
-        method(*args)
+        native.statuses.call(method, args)
     except Exception as error:  # the module's own kinds have no other base
         message = str(error)
         code = re.search(r"\[ONNXRuntimeError\] : (\d+) : ", message)

@@ -72,7 +72,6 @@ def session(model: Any, options: Any = None, *, strict: bool = False, **how: Any
     )
     with failing as errors, host.proposal.sessions.creating() as creation:
         made = module.InferenceSession(model, options, **how)
-    host.native.statuses.settle()
     flags = {ep.name: CacheSupport(ep.checked()) for ep in creation.eps}
     known = _know(made, flags)
     if strict:

@@ -15,10 +15,7 @@ warnings.simplefilter("ignore", DeprecationWarning)  # that a process that forks
 import numpy as np
 import onnxruntime as ort
 import ortcache.ep as ep
-from ortcache.core.callbacks import Token
-from ortcache.core.named_buffers import NamedBuffers, read_pointer, write_pointer
-from ortcache.core.status import address
-from ortcache.host.attach import host_of
+from ortcache import interop
 from tests.support.ep_classes import PlainMul, make_ep, multiply
 from tests.support.ep_memory import descriptors, resident
 from tests.support.ep_models import if_model, many_muls, mul_graph, squares_model
@@ -29,34 +26,20 @@ FEEDS = {"A": np.array([1, 2], np.float32), "B": np.array([3, 4], np.float32)}
 X = np.array([[1, 2], [3, -4]], np.float32)
 
 def register(*classes):
-    library = ep.python_plugin(*classes)
-    ort.register_execution_provider_library(classes[0].name, library.path)
-    library.loaded()
-    return library
+    interop.register_ep(*classes)
+    return classes[0]
 
-def unregister(library):
+def unregister(ep_class):
     gc.collect()
-    ort.unregister_execution_provider_library(library.ep_classes[0].name)
-    library.close()
+    interop.unregister_ep_library(ep_class.name)
 
 def devices(ep_class):
     return [device for device in ort.get_ep_devices() if device.ep_name == ep_class.name]
 
-kept = {}  # the module's options cannot hold what their functions need
-
-def entry_of(values, library):
-    if id(values) not in kept:
-        native = library._native
-        token = Token(NamedBuffers(values.get, lambda key, value: values.__setitem__(key, bytes(value))))
-        functions = address(read_pointer(native)), address(write_pointer(native)), token.value
-        kept[id(values)] = host_of(native).proposal.entries.new(*functions, token)
-    return kept[id(values)]
-
-def options_for(ep_class, options={}, values=None, library=None):
+def options_for(ep_class, options={}, values=None):
     session_options = ort.SessionOptions()
     session_options.intra_op_num_threads = 1
-    if values is not None:
-        session_options.add_session_config_entry(entry_of(values, library).key, "1")
+    interop.attach(session_options, values)
     session_options.add_provider_for_devices(devices(ep_class), options)
     return session_options
 
@@ -75,7 +58,7 @@ def test_a_model_runs_and_the_provider_is_shown() -> None:
     run_python(
         START
         + """
-library = register(ep.MulEp)
+ep_class = register(ep.MulEp)
 (device,) = devices(ep.MulEp)
 assert (device.ep_name, device.ep_vendor) == ("MulExecutionProvider", "ortcache")
 assert device.ep_metadata["version"] == "1.0.0"
@@ -87,7 +70,7 @@ assert session.run(None, {"X": X})[0].tobytes() == cpu.run(None, {"X": X})[0].to
 assert instance.context.options == {"compile_delay_ms": "1"} and instance.outcomes["built"] == 3
 assert instance.context.native.version == ort.__version__
 del session, instance
-unregister(library)
+unregister(ep_class)
 assert devices(ep.MulEp) == [] and ep.instances() == []
 """
     )
@@ -97,12 +80,11 @@ def test_a_cache_is_cold_and_then_warm() -> None:
     run_python(
         START
         + """
-library, values = register(ep.MulEp), {}
+values, ep_class = {}, register(ep.MulEp)
 for expected in ({"miss": 2, "hit": 1, "built": 2, "written": 2}, {"hit": 3}, {"hit": 3}):
-    options = options_for(ep.MulEp, {}, values, library)
+    options = options_for(ep.MulEp, {}, values)
     session = ort.InferenceSession(squares_model(), options)
-    del options
-    kept.clear()  # now the session alone holds the functions
+    del options  # now the session alone holds the functions
     gc.collect()
     assert ep.instances()[0].context.cache.readable
     assert session.run(None, {"X": X})[0].tolist() == (X * X * X * [10, 20]).tolist()
@@ -110,7 +92,7 @@ for expected in ({"miss": 2, "hit": 1, "built": 2, "written": 2}, {"hit": 3}, {"
     del session
 for key in values:
     values[key] = values[key][:-1]
-session = open_session(ep.MulEp, squares_model(), {}, values, library)
+session = open_session(ep.MulEp, squares_model(), {}, values)
 assert ep.instances()[0].outcomes["rejected_size"] == 2
 """
     )
@@ -121,12 +103,12 @@ def test_what_a_method_raises_is_said(method: str) -> None:
     code = f"""
 def fail(*args):
     raise ValueError("this is not possible")
-library = register(make_ep({method}=fail))
+ep_class = register(make_ep({method}=fail))
 try:
-    ort.InferenceSession(MODEL, options_for(library.ep_classes[0]))
+    ort.InferenceSession(MODEL, options_for(ep_class))
 except Exception as error:
     print("raised", error)
-unregister(library)
+unregister(ep_class)
 """
     said = run_python(START + code, quiet=False)
     # Before 1.32 the module prints that a provider cannot be made, and goes on without it.
@@ -139,8 +121,8 @@ def test_what_a_kernel_raises_is_in_the_exception() -> None:
         + """
 def kernel(context):
     raise KeyboardInterrupt("stop here")
-library = register(make_ep(compile=lambda self, graph, node: kernel))
-options = options_for(library.ep_classes[0])
+ep_class = register(make_ep(compile=lambda self, graph, node: kernel))
+options = options_for(ep_class)
 options.log_severity_level = 4
 session = ort.InferenceSession(MODEL, options)
 try:
@@ -179,12 +161,12 @@ def test_many_registrations_and_sessions_are_flat() -> None:
         + """
 values = {}
 def once():
-    library = register(ep.MulEp)
+    ep_class = register(ep.MulEp)
     for _ in range(3):
-        session = open_session(ep.MulEp, MODEL, {}, values, library)
+        session = open_session(ep.MulEp, MODEL, {}, values)
         assert session.run(None, FEEDS)[0].tolist() == [3, 8]
         del session
-    unregister(library)
+    unregister(ep_class)
 for _ in range(20):
     once()
 before = descriptors(), resident()
@@ -201,11 +183,11 @@ def test_eight_threads_make_sessions_at_once() -> None:
         START
         + """
 from concurrent.futures import ThreadPoolExecutor
-library, values = register(ep.MulEp), {}
+values, ep_class = {}, register(ep.MulEp)
 x = np.linspace(-1, 1, 8, dtype=np.float32)
 expected = ort.InferenceSession(many_muls(10)).run(None, {"X": x})[0]
 def work(number):
-    session = open_session(ep.MulEp, many_muls(10), {}, values, library)
+    session = open_session(ep.MulEp, many_muls(10), {}, values)
     return all(np.array_equal(session.run(None, {"X": x})[0], expected) for _ in range(10))
 with ThreadPoolExecutor(8) as pool:
     assert list(pool.map(work, range(16))) == [True] * 16
@@ -221,22 +203,22 @@ assert len(values) == 10
         "sys.kept = open_session(PlainMul)",
         "import types; last = sys.modules['last'] = types.ModuleType('last'); last.session = open_session(PlainMul)",
         "open_session(PlainMul)",
-        "session = open_session(PlainMul); del library; gc.collect()",
+        "session = open_session(PlainMul); del ep_class; gc.collect()",
         "session = open_session(PlainMul); cycle = [session]; cycle.append(cycle); del session",
         "t = threading.Thread(target=lambda: setattr(sys, 'kept', open_session(PlainMul))); t.start(); t.join()",
         "sys.kept = open_session(PlainMul); sys.exit(0)",
     ],
 )
 def test_a_process_ends_cleanly(end: str) -> None:
-    run_python(START + "library = register(PlainMul, ep.MulEp)\n" + end)
+    run_python(START + "ep_class = register(PlainMul, ep.MulEp)\n" + end)
 
 
 def test_verbose_logging_does_not_outlive_the_session() -> None:
     code = """
 options_for_plain = options_for
-library = register(make_ep(close=lambda self: self.context.log.verbose("close")))
+ep_class = register(make_ep(close=lambda self: self.context.log.verbose("close")))
 for _ in range(30):
-    options = options_for(library.ep_classes[0])
+    options = options_for(ep_class)
     options.log_severity_level = 0
     session = ort.InferenceSession(MODEL, options)
     assert session.run(None, FEEDS)[0].tolist() == [3, 8]
@@ -248,7 +230,7 @@ print("done")
 
 def test_a_forked_child_uses_what_it_inherited() -> None:
     code = """
-library = register(PlainMul)
+ep_class = register(PlainMul)
 session = open_session(PlainMul)
 child = os.fork()
 if not child:
@@ -265,8 +247,8 @@ def test_a_model_is_compiled_ahead() -> None:
     run_python(
         START
         + """
-library, values = register(ep.MulEp), {}
-options = options_for(ep.MulEp, {}, values, library)
+values, ep_class = {}, register(ep.MulEp)
+options = options_for(ep.MulEp, {}, values)
 data = ort.ModelCompiler(options, squares_model(), embed_compiled_data_into_model=True).compile_to_bytes()
 assert len(values) == 2
 session = open_session(ep.MulEp, data)

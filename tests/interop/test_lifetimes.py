@@ -124,6 +124,21 @@ assert len(callbacks._targets) == len(attachment._attached) == len(attachment._b
     official_python(code)
 
 
+@pytest.mark.parametrize("method", ["get_capability", "compile"])
+@pytest.mark.parametrize("make", ["ort.InferenceSession", "interop.session"])
+def test_a_session_that_fails_is_gone_at_once(make: str, method: str) -> None:
+    code = f"""
+def fail(*args):
+    raise ValueError("not today")
+options = options_for(interop.register_ep(make_ep(name="Failing", {method}=fail)), {{}})
+options.log_severity_level = 4
+assert "ValueError: not today" in str(raised(Exception, {make}, MODEL, options))
+assert instances() == []
+interop.unregister_ep_library("Failing")
+"""
+    official_python(code)
+
+
 def test_failing_sessions_leave_nothing() -> None:
     code = """
 logging.disable()
