@@ -19,7 +19,7 @@ from .ledger import OnEvict, check_fits, parse_cap
 from .private import check_private
 from .protocol import Buffer, Entry
 from .seconds import check_seconds
-from .sqlite_errors import busy, is_busy, is_damage, store_error
+from .sqlite_errors import busy, is_busy, is_damage, is_full, store_error
 from .sqlite_pool import Pool
 from .sqlite_transaction import transact
 from .sqlite_values import delete_value, note_uses, read_value, write_value
@@ -31,6 +31,9 @@ _Result = TypeVar("_Result")
 
 #: Seconds. A use is written at once where the time that is there is older.
 _RESOLUTION = 60
+
+#: Bytes in the -wal file before they are merged into the database; under a small cap less.
+_WAL = 32 << 20
 
 #: Uses that wait for being written; with so many, a get writes them.
 _WAITING = 256
@@ -99,7 +102,9 @@ class SqliteStore:
             sweep(folder, (entry.name for entry in entries if entry.name.startswith(TEMPORARY)))
         self._notes_uses = self.max_size is not None
         self._uses: deque[tuple[str, int]] = deque(maxlen=4 * _WAITING)
-        self._pool = Pool(self.path, self._timeout)
+        self._pool = Pool(
+            self.path, self._timeout, _WAL if self.max_size is None else min(_WAL, max(_WAL // 8, self.max_size // 4))
+        )
         self._run(lambda db: None)
 
     def get(self, key: str) -> bytes | None:
@@ -174,7 +179,7 @@ class SqliteStore:
         self, work: Callable[[sqlite3.Connection], _Result], *, write: bool = False, patient: bool = True
     ) -> _Result:
         """Do it in one transaction, again and again while others are in the way and there is time."""
-        end = time.monotonic() + (self._timeout if patient else 0)
+        end, merged = time.monotonic() + (self._timeout if patient else 0), False
         while True:
             try:
                 with self._pool.connection() as opened:
@@ -185,8 +190,17 @@ class SqliteStore:
             except sqlite3.Error as error:
                 if is_damage(error):
                     self._pool.close_free()
+                if is_full(error) and not merged:
+                    merged = self._merge()
+                    continue
                 if not is_busy(error) or time.monotonic() >= end:
                     raise store_error(error, self.path) from error
             except OSError as error:
                 raise StoreError(f"the cache database {self.path}: {error}") from error
             time.sleep(random.uniform(0.0002, 0.004))  # not all at the same moment
+
+    def _merge(self) -> bool:
+        """Make room on the disk: what the -wal file holds goes into the database, most of it into room that is free."""
+        with contextlib.suppress(sqlite3.Error, OSError), self._pool.connection() as opened:
+            opened.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return True

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ..errors import StoreError, StoreTimeoutError
 
-__all__ = ["busy", "damage", "is_busy", "is_damage", "needs_write", "store_error"]
+__all__ = ["busy", "damage", "is_busy", "is_damage", "is_full", "needs_write", "store_error"]
 
 _Error = TypeVar("_Error", bound=sqlite3.Error)
 
@@ -36,6 +36,11 @@ def is_busy(error: sqlite3.Error) -> bool:
 def is_damage(error: sqlite3.Error) -> bool:
     """Is what the file holds no sound database?"""
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def is_full(error: sqlite3.Error) -> bool:
+    """Is there no room on the disk?"""
+    return _code(error) == sqlite3.SQLITE_FULL
 
 
 def needs_write(error: sqlite3.Error) -> bool:

@@ -29,9 +29,6 @@ if sys.platform != "win32":
 
 __all__ = ["Opened", "open_database"]
 
-#: Bytes of changes in the -wal file before they are merged into the database, and what stays of that file afterwards.
-_WAL = 32 << 20
-
 _SIDE_FILES = ("-wal", "-shm")
 
 
@@ -52,30 +49,34 @@ class Opened:
 
     def is_current(self, path: Path) -> bool:
         """Is it to what has that name now?"""
-        return self.file == _file(path, self.lasting)
+        return self.file == _file(path, lasting=self.lasting)
 
 
-def open_database(path: Path, timeout: float) -> Opened:
+def open_database(path: Path, timeout: float, wal: int) -> Opened:
     """Connect; where there is no database, make one; where it is damaged, move it aside first.
+
+    Args:
+        timeout: seconds to wait for others who open it.
+        wal: bytes of changes in the -wal file before they are merged, and what stays of that file afterwards.
 
     Raises:
         InputError: the file is something else, or not safe to use.
         StoreError, OSError, sqlite3.Error: it cannot be opened or made.
     """
     with _locked(path.parent, timeout, exclusive=False):
-        opened = _try(path)
+        opened = _try(path, wal)
     if opened is not None:
         return opened
     moved = None
     with _locked(path.parent, timeout, exclusive=True):
-        opened = _try(path)  # somebody else may have been faster
+        opened = _try(path, wal)  # somebody else may have been faster
         if opened is None:
             moved = _move_aside(path)
             with Temporary(path.parent) as temporary:
                 make_tables(temporary.path)
                 temporary.sync()
                 temporary.publish(path)
-            opened = _try(path)
+            opened = _try(path, wal)
             assert opened is not None
     if moved is not None:
         try:
@@ -86,12 +87,12 @@ def open_database(path: Path, timeout: float) -> Opened:
     return opened
 
 
-def _try(path: Path) -> Opened | None:
+def _try(path: Path, wal: int) -> Opened | None:
     """Connect; None where there is nothing, or something damaged."""
     if not _is_ours(path):
         return None
     try:
-        return _connect(path)
+        return _connect(path, wal)
     except sqlite3.DatabaseError as error:
         if is_damage(error):
             return None
@@ -112,6 +113,8 @@ def _is_ours(path: Path) -> bool:
         return False
     try:
         with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+            # The file alone may have fewer pages than it says, where the others are still in the -wal file.
+            db.execute("PRAGMA writable_schema = ON")
             (application,) = db.execute("PRAGMA application_id").fetchone()
             (version,) = db.execute("PRAGMA user_version").fetchone()
     except sqlite3.DatabaseError as error:
@@ -131,22 +134,25 @@ def _is_ours(path: Path) -> bool:
     return True
 
 
-def _connect(path: Path) -> Opened:
-    file = _file(path, True)
-    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+def _connect(path: Path, wal: int) -> Opened:
+    file = _file(path, lasting=True)
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return Opened(_checked(path, "rw", wal), file)
+    changes = path.with_name(f"{path.name}-wal")
+    if not (changes.exists() and changes.stat().st_size):  # without files beside it, which would have to be made
+        file = _file(path, lasting=False)
+        return Opened(_checked(path, "ro&immutable=1", wal), file, lasting=False)
     try:
-        return Opened(_checked(path, "rw" if writable else "ro"), file)
+        return Opened(_checked(path, "ro", wal), file)
     except sqlite3.OperationalError as error:
-        if writable or not needs_write(error):
-            raise
-    wal = path.with_name(f"{path.name}-wal")
-    if wal.exists() and wal.stat().st_size:
-        raise StoreError(f"the cache database {path} has changes in {wal}: open it once where it may be written")
-    file = _file(path, False)
-    return Opened(_checked(path, "ro&immutable=1"), file, lasting=False)
+        if needs_write(error):
+            raise StoreError(
+                f"the cache database {path} has changes in {changes}: open it once where it may be written"
+            ) from error
+        raise
 
 
-def _checked(path: Path, mode: str) -> sqlite3.Connection:
+def _checked(path: Path, mode: str, wal: int) -> sqlite3.Connection:
     # The caller waits: SQLite's own way of doing so is slow to notice that it is its turn.
     db = sqlite3.connect(
         f"{path.as_uri()}?mode={mode}", uri=True, timeout=0, isolation_level=None, check_same_thread=False
@@ -157,8 +163,8 @@ def _checked(path: Path, mode: str) -> sqlite3.Connection:
             # A commit that a crash of the machine undoes is a miss; the database stays sound.
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA secure_delete = OFF")
-            db.execute(f"PRAGMA wal_autocheckpoint = {_WAL // PAGE}")
-            db.execute(f"PRAGMA journal_size_limit = {_WAL}")
+            db.execute(f"PRAGMA wal_autocheckpoint = {-(-wal // PAGE)}")
+            db.execute(f"PRAGMA journal_size_limit = {wal}")
         db.execute("PRAGMA trusted_schema = OFF")
         check_tables(db)
     except BaseException:
@@ -167,7 +173,7 @@ def _checked(path: Path, mode: str) -> sqlite3.Connection:
     return db
 
 
-def _file(path: Path, lasting: bool) -> tuple[int, ...]:
+def _file(path: Path, *, lasting: bool) -> tuple[int, ...]:
     """Which file has that name, and where a connection does not last, in what state; empty where none has it."""
     try:
         status = path.stat()

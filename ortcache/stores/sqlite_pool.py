@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sqlite3
 import threading
@@ -34,9 +35,9 @@ class Pool:
     A file that was removed or replaced is noticed at the next use.
     """
 
-    def __init__(self, path: Path, timeout: float) -> None:
+    def __init__(self, path: Path, timeout: float, wal: int) -> None:
         self.path = path
-        self._timeout = timeout
+        self._open = functools.partial(open_database, path, timeout, wal)
         self._free: list[Opened] = []
         self._used = 0
         self._pausing = self._closed = self._lost = False
@@ -54,7 +55,7 @@ class Pool:
                 opened.db.close()
                 opened = None
             if opened is None:
-                opened = open_database(self.path, self._timeout)
+                opened = self._open()
             yield opened
         except BaseException as error:
             if opened is not None and not (isinstance(error, sqlite3.Error) and is_busy(error)):
