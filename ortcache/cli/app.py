@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from .. import __version__
 from ..errors import InputError, OrtcacheError
-from . import abi, demo, doctor, get, ls, prune, put, rm, stats, verify, warm
-from .output import complain, error_text
+from . import abi, bundle_export, bundle_import, demo, doctor, get, ls, prune, put, rm, stats, verify, warm
+from .output import columns, complain, error_text
 
 __all__ = ["main"]
 
-_EPILOG = """\
-exit codes: 0 all is well; 1 a finding: no inference is possible, or a break between two API versions;
-2 wrong usage. ORTCACHE_LIBRARY names the ONNX Runtime library to use, or the folder that holds it.
+_EXIT_CODES = """\
+exit codes: 0 all is well; 1 a finding or a failure, such as no inference, a damaged entry, a model that is not warm, a
+store that does not work; 2 wrong usage or bad input. ORTCACHE_LIBRARY names the ONNX Runtime library to use, or the
+folder that holds it; ORTCACHE_STORE names the default store; ORTCACHE_DISABLE=1 turns every cache off.
 """
+
+_GROUPS = {
+    "ONNX Runtime": (doctor, demo, abi),
+    "stores": (ls, get, put, rm, verify, prune, stats, bundle_export, bundle_import),
+    "caches": (warm,),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,6 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a path that the terminal's encoding lacks must not end a command
             stream.reconfigure(errors="backslashreplace")
+    # That a backend fails is what the command says itself; that it is left alone for a while matters to no command.
+    logging.getLogger("ortcache.stores").addFilter(_not_of_breaker)
     try:
         code: int = args.run(args)
         if sys.stdout is not None:
@@ -45,6 +56,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, InputError) else 1
 
 
+def _not_of_breaker(record: logging.LogRecord) -> bool:
+    return record.module != "breaker"
+
+
 def _drop_output() -> None:
     """What is still buffered must not fail again when the interpreter exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -53,12 +68,29 @@ def _drop_output() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="ortcache",
-        description="ONNX Runtime's C API from Python: what is declared, what is installed, and whether it runs.",
-        epilog=_EPILOG,
+        usage="ortcache [-h] [--version] COMMAND …",
+        description="ONNX Runtime's C API from Python, and the caches of its execution providers.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"ortcache {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, doctor, ls, get, put, rm, verify, prune, stats, warm, abi):
-        command.add_parser(commands)
+    commands = parser.add_subparsers(prog="ortcache", metavar="COMMAND", required=True, help=argparse.SUPPRESS)
+    listing = []
+    for title, modules in _GROUPS.items():
+        group = _Group(commands)
+        for command in modules:
+            command.add_parser(group)
+        listing += [f"{title}:", *columns((f"  {name}", text) for name, text in group.listed), ""]
+    parser.epilog = "\n".join([*listing, _EXIT_CODES])
     return parser
+
+
+class _Group:
+    """Takes the place of argparse's collection of commands, which cannot list them in groups."""
+
+    def __init__(self, commands: Any) -> None:
+        self._commands = commands
+        self.listed: list[tuple[str, str]] = []
+
+    def add_parser(self, name: str, *, help: str, **how: Any) -> Any:
+        self.listed.append((name, help))
+        return self._commands.add_parser(name, **{"description": help[0].upper() + help[1:] + ".", **how})

@@ -18,6 +18,7 @@ from ..core.library import Choice, find_library, mapped_images
 from ..core.loader import open_native
 from ..core.native import Native
 from ..core.status import describe
+from ..errors import HostError
 
 __all__: list[str] = []
 
@@ -41,6 +42,7 @@ def main() -> None:
         return
     make_runtime, infer = wrappers
     runtime = make_runtime(native)
+    probe.stage("ep cache", lambda: _ep_cache(native))
     probe.stage("providers", runtime.providers)
     probe.stage("devices", runtime.ep_devices, lambda devices: [_device(device) for device in devices])
     probe.stage("inference", lambda: infer(runtime))
@@ -71,6 +73,26 @@ def _wrappers() -> tuple[Any, Any]:
     from .sample import infer
 
     return Runtime, infer
+
+
+def _ep_cache(native: Native) -> dict[str, Any]:
+    """Who answers for EP cache callbacks here, and why."""
+    from ..backend import backend_of
+    from ..host.attach import MINIMUM_HOST_VERSION
+    from ..host.shim import check_platform
+
+    backend = backend_of(native)
+    try:
+        covered, why = True, f"the host covers this platform ({check_platform()})"
+    except HostError as error:
+        covered, why = False, str(error)
+    if backend == "native":
+        why = "this library has the proposal's functions itself"
+    elif backend is None:
+        why = f"the host needs ONNX Runtime 1.{MINIMUM_HOST_VERSION} or later"
+    elif covered:
+        why = f"no release has the proposal's functions, and {why}"
+    return {"backend": backend, "platform_covered": covered, "why": why}
 
 
 def _choice(choice: Choice) -> dict[str, Any]:

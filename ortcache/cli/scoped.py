@@ -10,7 +10,7 @@ from ..stores.protocol import Store
 from .entries import count
 from .units import age, moment, size_text
 
-__all__ = ["chosen_scope", "document", "read_scopes", "text"]
+__all__ = ["chosen_scope", "document", "read_scopes", "stored_keys", "text"]
 
 
 def read_scopes(store: Store) -> list[ScopeRecord]:
@@ -31,6 +31,11 @@ def chosen_scope(store: Store, start: str) -> ScopeRecord:
     if len(found) > 1:
         raise InputError(f"{len(found)} scopes' digests start with {start!r}: write more of it")
     return found[0]
+
+
+def stored_keys(store: Store, scope: ScopeRecord) -> list[str]:
+    """The keys of a scope's entries and of the record of its parts, as they are in the store."""
+    return [key for key in store.keys() if scope.digest in key.split(".")[:2]]  # noqa: SIM118 - a store is no mapping
 
 
 def document(scope: ScopeRecord) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class StoreCheck:
     def __str__(self) -> str:
         steps = [f"{name} {seconds * 1000:.1f} ms" for name, seconds in self.seconds.items()]
         steps += ["read-only"] if self.read_only else []
-        steps += [f"{self.failed} FAILED: {self.error}"] if self.failed else []
+        steps += [f"{self.failed} FAILED"] if self.failed else []
         return ", ".join(steps)
 
 

@@ -13,7 +13,7 @@ from ..stores.location import Location, locate
 from ..stores.protocol import Store, close_store
 from ..stores.url import STORE_VARIABLE, open_store
 
-__all__ = ["add_store", "checked_location", "layers", "opened", "shown", "store_url"]
+__all__ = ["add_store", "checked_location", "layers", "missing_store", "opened", "shown", "store_url"]
 
 
 def add_store(parser: argparse.ArgumentParser, *, alone: bool = False) -> None:
@@ -61,11 +61,19 @@ def checked_location(given: str, *, make: bool = False) -> Location:
     location = locate(store_url(given))
     if location.scheme == "memory":
         raise InputError("a store in memory goes with this process: name another")
-    if not make and location.scheme in ("file", "sqlite") and not Path(location.place).exists():
+    if not make and _missing(location):
         named = os.environ.get(STORE_VARIABLE) and given != "-"
         hint = f"; write '-' for the one that {STORE_VARIABLE} names" if named else ""
         raise InputError(f"there is no store at {location.shown}{hint}")
     return location
+
+
+def missing_store(url: str) -> bool:
+    """Is it a local store that is not there yet? False for what names none."""
+    try:
+        return _missing(locate(url))
+    except InputError:
+        return False
 
 
 @contextlib.contextmanager
@@ -89,3 +97,7 @@ def layers(store: object) -> Iterator[object]:
     while store is not None:
         yield store
         store = getattr(store, "inner", None)
+
+
+def _missing(location: Location) -> bool:
+    return location.scheme in ("file", "sqlite") and not Path(location.place).exists()

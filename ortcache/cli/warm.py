@@ -6,7 +6,6 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from ..epcache import DISABLE, caches_disabled
 from ..errors import InputError, OrtcacheError
 from ..stores.url import STORE_VARIABLE
 from .output import add_json, add_library, columns, complain, show
@@ -17,12 +16,14 @@ from .warm_job import Job
 __all__ = ["add_parser"]
 
 _EPILOG = """\
-The execution provider is one of the library's own, such as OpenVINOExecutionProvider; one of the plugin that
---ep-library names; or one written in Python, as module:Class. MulExecutionProvider is the example that comes with
-ortcache. It keeps its cache through callbacks, or, where it knows only a directory, in a private one that the store
-fills and gets back. Then the entry has the provider's short name, such as openvino, under a scope of: model,
-ort_version, ep, ep_version and device (vendor and device id) of a plugin, the options given, and what --scope-extra
-adds; --json prints it. Through callbacks there is a scope only where --scope-extra is given.
+The execution provider is one of the library's own, such as OpenVINOExecutionProvider; one of a plugin, which
+--ep-library names, or a package such as onnxruntime-ep-openvino brings; or one written in Python, as module:Class.
+MulExecutionProvider is the example that comes with ortcache.
+
+It keeps its cache through callbacks, or, where it knows only a directory, in a private one that the store fills and
+gets back. Then the entry has the provider's short name, such as openvino, under a scope of: model, ort_version, ep,
+ep_version and device (vendor and device id) of a plugin, the options given, and what --scope-extra adds; --json prints
+it. Through callbacks there is a scope only where --scope-extra is given.
 
 Exit codes: 0 every model is warm now, or was before; 1 one is not: it cannot be loaded, the provider is not there or
 stored nothing, the store failed, or ORTCACHE_DISABLE turns every cache off; 2 wrong usage.
@@ -56,6 +57,7 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
+    from ..epcache import DISABLE, caches_disabled
     from .progress import open_display
     from .store_check import check_store
     from .warming import warm_model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,7 @@ def find_provider(runtime: Any, name: str, library: str | None, device: int | No
 
     Args:
         name: of a provider in the library or the plugin, or ``module:Class`` for one written in Python.
-        library: the plugin's file.
+        library: the plugin's file; None: that of an installed package, for a provider that the library has not.
         device: which of its devices; None for the first one.
 
     Raises:
@@ -68,8 +69,7 @@ def find_provider(runtime: Any, name: str, library: str | None, device: int | No
         OrtError: the plugin refuses.
     """
     if library is not None:
-        offered = runtime.register_ep_library("ortcache warm", library)
-        return _plugin(offered, name, device, library)
+        return _registered(runtime, name, device, library)
     path = name if ":" in name else _OURS.get(short_name(name))
     if path is not None:
         ep = _ep_class(path)
@@ -77,6 +77,9 @@ def find_provider(runtime: Any, name: str, library: str | None, device: int | No
     built_in = runtime.providers()
     found = next((full for full in built_in if short_name(full) == short_name(name)), None)
     if found is None:
+        library = _installed_plugin(short_name(name))
+        if library is not None:
+            return _registered(runtime, name, device, library)
         raise InputError(
             f"this ONNX Runtime was not built with {name!r}; it has {', '.join(built_in)}. Name a plugin's file with "
             "--ep-library, or a class written in Python as module:Class"
@@ -84,6 +87,18 @@ def find_provider(runtime: Any, name: str, library: str | None, device: int | No
     if device is not None:
         raise UsageError(f"--device chooses among a plugin's devices; {found} takes its device as an --option")
     return Provider(found)
+
+
+def _registered(runtime: Any, name: str, device: int | None, library: str) -> Provider:
+    return _plugin(runtime.register_ep_library("ortcache warm", library), name, device, library)
+
+
+def _installed_plugin(short: str) -> str | None:
+    """The library of the package onnxruntime-ep-NAME, where that is installed. Such packages say where theirs is."""
+    module = f"onnxruntime_ep_{short}"
+    if not short.isidentifier() or importlib.util.find_spec(module) is None:
+        return None
+    return str(importlib.import_module(module).get_library_path())
 
 
 def _plugin(offered: list[Any], name: str, number: int | None, source: str) -> Provider:

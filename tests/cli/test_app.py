@@ -13,22 +13,42 @@ from ortcache.cli import abi_ls, main
 
 from ..support.cli import run
 from ..support.oracles import ROOT, need
+from ..support.process import run_python
 
 
 def test_version_is_the_package_s() -> None:
     assert run("--version").out == f"ortcache {ortcache.__version__}\n"
 
 
-def test_help_names_every_command_and_the_exit_codes() -> None:
+_COMMANDS = ["doctor", "demo", "abi", "ls", "get", "put", "rm", "verify", "prune", "stats", "export", "import", "warm"]
+
+
+def test_help_names_every_command_in_its_group_and_the_exit_codes() -> None:
     said = run("--help").out
-    for word in ("demo", "doctor", "abi", "exit codes", "ORTCACHE_LIBRARY"):
+    lines = [line.split()[0] if line.strip() else "" for line in said.splitlines()]
+    assert [word for word in lines if word in _COMMANDS] == _COMMANDS
+    for word in ("stores:", "caches:", "exit codes", "ORTCACHE_LIBRARY", "ORTCACHE_STORE", "ORTCACHE_DISABLE"):
         assert word in said
 
 
-@pytest.mark.parametrize("command", [("demo",), ("doctor",), ("abi",), ("abi", "ls"), ("abi", "show"), ("abi", "diff")])
+@pytest.mark.parametrize("command", [*((name,) for name in _COMMANDS), ("abi", "ls"), ("abi", "show"), ("abi", "diff")])
 def test_every_command_has_help(command: tuple[str, ...]) -> None:
     result = run(*command, "--help")
     assert result.code == 0 and result.out.startswith(f"usage: ortcache {' '.join(command)}")
+    assert len(result.out.split("\n\n")[1]) > 20  # what it is for
+
+
+def test_help_loads_neither_numpy_nor_a_library_nor_an_optional_package() -> None:
+    code = """
+        import sys
+        from ortcache.cli import main
+        try:
+            main(["--help"])
+        except SystemExit:
+            pass
+        print([name for name in ("numpy", "rich", "redis", "obstore", "onnxruntime", "sqlite3") if name in sys.modules])
+    """
+    assert run_python(code).splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("args", [(), ("nonsense",), ("abi",), ("abi", "ls", "nonsense"), ("demo", "extra")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -12,6 +13,11 @@ import pytest
 
 import ortcache
 from ortcache.cli import probing
+from ortcache.cli.cache_checks import cache_rows
+from ortcache.cli.store_check import check_store
+from ortcache.errors import InputError, StoreError, StoreTimeoutError
+from ortcache.stores import DirectoryStore
+from ortcache.stores.url import open_store
 
 from ..support.cli import run, shadow
 from ..support.installed import library_file
@@ -126,5 +132,110 @@ def test_another_image_in_the_process_is_a_finding(tmp_path: Path) -> None:
 
 def test_secrets_in_the_environment_stay_out_of_the_report() -> None:
     library_file()
-    document = _doctor(0, ORTCACHE_STORE="redis://me:hunter2@host:6379/0", ORTCACHE_MAC_KEY="hunter2", OTHER="x")
-    assert document["environment"] == {"ORTCACHE_STORE": "redis://***@host:6379/0", "ORTCACHE_MAC_KEY": "***"}
+    url = "redis://me:hunter2@127.0.0.1:1/0?timeout=2"
+    document = _doctor(1, ORTCACHE_STORE=url, ORTCACHE_MAC_KEY="hunter2", OTHER="x")
+    shown = url.replace("hunter2", "***")
+    assert document["environment"] == {"ORTCACHE_STORE": shown, "ORTCACHE_MAC_KEY": "***"}
+    assert "hunter2" not in json.dumps(document)
+
+
+# Caches.
+
+
+def test_a_store_that_works_is_tried_out_and_left_as_it_was(any_store: str) -> None:
+    library_file()
+    open_store(any_store).put("mine", b"value")
+    document = _doctor(0, "--store", any_store)
+    store = document["caches"]["store"]
+    assert set(store["seconds"]) == {"open", "write", "read", "delete"} and store["failed"] is None
+    assert all(seconds > 0 for seconds in store["seconds"].values()) and document["findings"] == []
+    assert "hunter2" not in json.dumps(document)
+    assert list(open_store(any_store).keys()) == ["mine"]
+
+
+def test_the_default_store_is_tried_and_one_that_is_read_only_is_only_read(tmp_path: Path) -> None:
+    library_file()
+    open_store(tmp_path / "store").put("mine", b"value")
+    document = _doctor(0, ORTCACHE_STORE=f"file://{tmp_path}/store?mode=r")
+    assert set(document["caches"]["store"]["seconds"]) == {"open", "read"}
+    text = run("doctor", ORTCACHE_STORE=f"file://{tmp_path}/store?mode=r").out
+    assert "read-only" in text and "EP caches" in text
+
+
+def test_a_store_that_is_not_there_yet_is_not_made(tmp_path: Path) -> None:
+    library_file()
+    store = _doctor(0, "--store", str(tmp_path / "store"))["caches"]["store"]
+    assert store["there"] is False and not (tmp_path / "store").exists()
+
+
+def test_a_store_that_does_not_work_is_a_finding_that_hinders_no_inference(tmp_path: Path) -> None:
+    library_file()
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store").chmod(0o777)
+    document = _doctor(1, "--store", str(tmp_path / "store"))
+    assert document["inference_possible"] is True and document["caches"]["store"]["failed"] == "open"
+    (finding,) = document["findings"]
+    assert "everybody may write" in finding["what"] and finding["do"] and finding["fatal"] is False
+
+
+def test_what_fails_half_way_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def torn(self: DirectoryStore, key: str) -> bytes:
+        return b"something else"
+
+    monkeypatch.setattr(DirectoryStore, "get", torn)
+    check = check_store(f"file://{tmp_path}/store?verify=0")
+    assert (check.failed, check.error) == ("read", "what was written did not come back")
+    assert list(DirectoryStore(tmp_path / "store").keys()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "do"),
+    [
+        (PermissionError(errno.EACCES, "no"), "the right to write"),
+        (OSError(errno.ENOSPC, "full"), "Make room"),
+        (OSError(errno.EROFS, "read-only"), "?mode=r"),
+        (StoreTimeoutError("slow"), "timeout="),
+        (StoreError("down"), "Is the server up"),
+        (InputError("what"), "Correct what names the store"),
+    ],
+)
+def test_each_kind_of_failure_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, do: str
+) -> None:
+    def fail(self: DirectoryStore, key: str, value: object) -> None:
+        raise error
+
+    monkeypatch.setattr(DirectoryStore, "put", fail)
+    check = check_store(str(tmp_path / "store"))
+    assert check.failed == "write" and str(error) in str(check.error) and do in str(check.do)
+
+
+def test_it_says_who_answers_for_callbacks_and_where_directories_are_made() -> None:
+    library_file()
+    document = _doctor(0)
+    found = document["stages"]["ep cache"]["found"]
+    assert found["backend"] in ("host", "native") and found["why"]
+    assert found["platform_covered"] is (sys.platform == "linux")
+    place = document["caches"]["directories"]
+    assert Path(place["path"]).is_dir() and place["free"] > 0
+    assert document["caches"]["store"] is None and document["caches"]["disabled"] is False
+
+
+def test_optional_packages_that_are_missing_say_how_to_install_them() -> None:
+    library_file()
+    packages = _doctor(0)["caches"]["optional_packages"]
+    assert packages["onnxruntime"]["version"] and set(packages) == {"onnxruntime", "obstore", "redis", "rich"}
+    missing = {
+        "optional_packages": {"redis": {**packages["redis"], "version": None}},
+        "directories": None,
+        "store": None,
+    }
+    rows = [" ".join(map(str, row)) for row in cache_rows(missing)]
+    assert any("redis, for stores in Redis: pip install 'ortcache[redis]'" in row for row in rows)
+
+
+def test_caches_that_are_turned_off_are_noticed() -> None:
+    library_file()
+    document = _doctor(0, ORTCACHE_DISABLE="1")
+    (finding,) = document["findings"]
+    assert "ORTCACHE_DISABLE is set" in finding["what"] and document["caches"]["disabled"] is True

@@ -139,6 +139,6 @@ def test_the_openvino_plugin(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("from tests.support.intel_cpu import pretend\npretend()\n")
     find = "import onnxruntime_ep_openvino as ep; print(ep.get_library_path())"
     library = subprocess.run([sys.executable, "-c", find], capture_output=True, text=True, check=True).stdout.strip()
-    args = ("--ep-library", library, "--device", "0")
-    results = [_openvino(sys.executable, tmp_path, *args, path=str(tmp_path)) for _ in range(2)]
+    ways = [("--ep-library", library, "--device", "0"), ()]  # the second time, the package is found by its name
+    results = [_openvino(sys.executable, tmp_path, *args, path=str(tmp_path)) for args in ways]
     assert [(code, found["outcome"]) for code, found in results] == [(0, "built"), (0, "hit")]

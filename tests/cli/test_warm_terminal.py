@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pty
 import re
 import select
 import signal
@@ -25,6 +24,8 @@ from ortcache.stores.url import open_store
 from ..support.cli import shadow
 from ..support.installed import library_file
 from ..support.oracles import ROOT, need
+
+pty = pytest.importorskip("pty", exc_type=ImportError)  # Windows has none
 
 _EP = "MulExecutionProvider"
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
