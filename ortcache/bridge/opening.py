@@ -46,18 +46,19 @@ def directory(
     then, at the interpreter's exit, or after a kill by the next process that makes one.
 
     Close it when the provider has written its files: some write at the first run, or when the session ends. After an
-    exception in its ``with`` block nothing is stored. What is on its way to be stored is in memory once more.
+    exception in its ``with`` block nothing is stored. While it is stored it is in memory once more.
 
     A failure of the store or the disk is logged and counted, and the provider builds as without a cache.
     ``ORTCACHE_DISABLE=1`` gives an empty directory: nothing is read, nothing stored.
 
     Args:
-        store: a store, or what `open_store` takes; that is closed with the directory.
+        store: a store, or what `open_store` takes to open one, which is closed with the directory.
         name: of the entry in the store and the scope, such as the provider's. A safe key of at most 190 characters.
         scope: what the files depend on: a `Scope` with the model, the versions and the device; or text that stands for
             those. Without it, all that uses this name shares the entry, whatever its model.
         mode: ``"rw"``, which is ``"r"`` over a read-only store; ``"r"`` to store nothing; ``"w"`` to restore nothing.
-        root: the folder to make the directory in.
+        root: the folder to make the directory in. Name one where the provider runs what it keeps: a folder in memory is
+            often mounted so that nothing in it can be.
         room: bytes that must be free in memory, besides twice what is restored. See `ortcache.stores.size.parse_size`.
         strict: raise what fails.
 

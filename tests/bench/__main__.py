@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from . import callbacks, generate, imports, memory, runs
+from . import bridge, callbacks, generate, imports, memory, runs
 from .measure import Row
 
 __all__: list[str] = []
 
-_PARTS = {"imports": imports, "generate": generate, "runs": runs, "memory": memory, "callbacks": callbacks}
+_PARTS = {
+    "imports": imports,
+    "generate": generate,
+    "runs": runs,
+    "memory": memory,
+    "callbacks": callbacks,
+    "bridge": bridge,
+}
 
 
 def main() -> None:

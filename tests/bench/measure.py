@@ -70,9 +70,9 @@ def calls(function: Callable[[], object], times: int) -> Callable[[], float]:
     return measure
 
 
-def child(code: str, *args: str) -> str:
+def child(code: str, *args: str, python: str = sys.executable) -> str:
     """What a fresh interpreter prints for the code. Both sides find their bytecode compiled, as after an install."""
-    command = [sys.executable, "-c", code, *args]
+    command = [python, "-c", code, *args]
     done = subprocess.run(command, cwd=_ROOT, env=_environment(), capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{code!r} failed: {done.stderr}")

@@ -62,12 +62,7 @@ def run(form: str, tmp_path: Path, *arguments: str, status: int = 0) -> tuple[di
     here, temporary = tmp_path / "here", tmp_path / "temporary"
     for folder in (here, temporary):
         folder.mkdir(exist_ok=True)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "TMPDIR": str(temporary),
-        "PYTHONWARNINGS": "error::RuntimeWarning:ortcache",
-    }
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
     done = subprocess.run(
         [python, "-m", "tests.support.openvino", form, *arguments],
         cwd=here,
