@@ -1,19 +1,17 @@
-"""One directory and several processes; some of them are killed."""
+"""One directory and several processes."""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from ortcache.stores import DirectoryStore, temporary
 
-from ..support.oracles import ROOT, need
+from ..support.oracles import ROOT
 
 #: Puts values of one letter each, over and over, and says when it begins.
 WRITER = """
@@ -28,7 +26,6 @@ for turn in range(times):
     if turn % 5 == 4:
         store.delete(f"own-{sys.argv[3]}")
 """
-KILLS = int(os.environ.get("ORTCACHE_TEST_KILLS", "12"))
 
 
 @pytest.fixture
@@ -66,26 +63,6 @@ def test_processes_at_once_never_see_half_a_value(root: Path) -> None:
         process.communicate()
     assert seen > 0
     assert {path.name for path in root.iterdir()} <= {"shared", "own-a", "own-b", "own-c"}
-
-
-def test_a_process_that_is_killed_leaves_whole_values_and_no_listed_rest(root: Path) -> None:
-    need("linux", sys.platform == "linux")
-    store = DirectoryStore(root)
-    store.put("before", b"b" * 1000)
-    for turn in range(KILLS):
-        process = start(root, 1_000_000, "x")
-        time.sleep(0.002 + 0.011 * (turn % 8))
-        process.send_signal(signal.SIGKILL)
-        assert process.wait(30) == -signal.SIGKILL
-        process.communicate()
-        keys = list(store.keys())
-        assert set(keys) <= {"before", "shared", "own-x"}
-        for key in keys:
-            assert whole(store.get(key) or b"")
-        # What was on its way has a name that no key has.
-        assert all(path.name.startswith(".tmp-") for path in root.iterdir() if path.name not in keys)
-    store.put("shared", b"y" * 1000)
-    assert store.get("shared") == b"y" * 1000
 
 
 def test_temporary_names_are_unique_and_tell_the_process(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
