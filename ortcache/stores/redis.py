@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Self
@@ -82,6 +83,7 @@ class RedisStore:
             **connection,
         )
         self._redis = redis.Redis(connection_pool=self._pool)
+        weakref.finalize(self, self._pool.disconnect)  # the library leaves its sockets to the garbage collector
         # Refreshed with each piece, of which none takes longer than the timeout.
         self._lifetime = round((60 + 2 * self.timeout) * 1000)
 

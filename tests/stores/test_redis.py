@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ortcache.errors import InputError, StoreError
+from ortcache.errors import StoreError
 from ortcache.stores.redis import AT_ONCE, PIECE, RedisStore
 
 from ..support.oracles import need
 from ..support.process import start_python
-from ..support.servers import Redis, free_port, redis_server
+from ..support.servers import Redis
 from .conformance import run_together
 from .sharing import Sharing
 
@@ -74,6 +68,7 @@ def test_nobody_ever_sees_parts_of_two_large_values(store: RedisStore) -> None:
     values = [bytes([letter]) * (4 * PIECE + letter) for letter in b"abcd"]
     problems: list[object] = []
     found = 0
+    store.put("shared", values[0])
 
     def write(value: bytes) -> None:
         for _ in range(6):
@@ -89,7 +84,7 @@ def test_nobody_ever_sees_parts_of_two_large_values(store: RedisStore) -> None:
 
     run_together([*(lambda value=value: write(value) for value in values), read, read])  # type: ignore[misc]
     assert problems == []
-    assert found > 0
+    assert found == 40  # one of this size is read at once
     assert store.get("shared") in values
     assert names(store) == ["v:shared"]
 
@@ -211,85 +206,3 @@ def test_a_listing_goes_over_many_pages(store: RedisStore) -> None:
     listed = list(store.keys())
     assert (set(listed), len(listed)) == (keys, 3500)
     assert {(entry.key, entry.size, entry.used) for entry in store.entries()} == {(key, 1, 2.0) for key in keys}
-
-
-def test_a_unix_socket_and_a_database_of_it(tmp_path: Path) -> None:
-    need("linux", sys.platform == "linux")
-    with (
-        tempfile.TemporaryDirectory(prefix="oc") as short,
-        redis_server(tmp_path, "--unixsocket", f"{short}/s") as server,
-    ):
-        with RedisStore(f"unix://{short}/s", db=3) as store:
-            store.put("key", b"x")
-        with RedisStore(f"{server.url}/3") as store:
-            assert store.get("key") == b"x"
-
-
-def test_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
-    certificate, key = self_signed(tmp_path)
-    port = free_port()
-    tls = ("--tls-port", str(port), "--tls-cert-file", str(certificate), "--tls-key-file", str(key))
-    with redis_server(tmp_path, *tls, "--tls-auth-clients", "no"):
-        with RedisStore(f"rediss://127.0.0.1:{port}", ssl_ca_certs=str(certificate)) as store:
-            store.put("key", bytes(PIECE + 1))
-            assert store.get("key") == bytes(PIECE + 1)
-        with RedisStore(f"rediss://127.0.0.1:{port}") as store:  # nobody whom the system trusts has signed it
-            with pytest.raises(StoreError, match="certificate"):
-                store.get("key")
-
-
-def test_more_threads_than_a_pool_usually_has_connections(store: RedisStore) -> None:
-    store.put("key", b"x")
-    found: list[bytes | None] = []
-    run_together([lambda: found.append(store.get("key"))] * 150)
-    assert found == [b"x"] * 150
-
-
-def test_a_closed_one_connects_again(store: RedisStore) -> None:
-    store.put("key", b"x")
-    store.close()
-    store.close()
-    assert store.get("key") == b"x"
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["http://host", "redis:host", "redis://", "redis://host:port", "redis://host/name", "redis://h:1/0?timeout=1",
-     "redis://h:0", "unix://", "redis://h#x", "host:6379", ""],
-)  # fmt: skip
-def test_what_is_no_redis_url_is_refused(url: str) -> None:
-    with pytest.raises(InputError):
-        RedisStore(url)
-
-
-@pytest.mark.parametrize(
-    "options", [{"timeout": 0}, {"timeout": -1}, {"timeout": "x"}, {"ttl": 0}, {"prefix": ""}, {"prefix": "a b"},
-                {"prefix": "*"}, {"prefix": "x" * 101}, {"ttl": True}],
-    ids=str,
-)  # fmt: skip
-def test_options_that_cannot_be_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        RedisStore("redis://host", **options)
-
-
-def test_its_repr_hides_the_password() -> None:
-    assert repr(RedisStore("redis://me:secret@host:1/2")) == "RedisStore('redis://me:***@host:1/2', prefix='ortcache:')"
-
-
-def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(StoreError, match=re.escape("pip install 'ortcache[redis]'")):
-        RedisStore("redis://host")
-
-
-def self_signed(folder: Path) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1, and its key."""
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
-    openssl = shutil.which("openssl")
-    need("openssl", openssl)
-    subprocess.run(
-        [str(openssl), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days",
-         "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return certificate, key
