@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from ..epcache import caches_disabled
 from ..errors import InputError, StoreError
+from ..keys import check_key
 from ..scope import Scope
 from ..stores.protocol import Store, close_store
 from ..stores.readonly import is_read_only
@@ -74,18 +75,26 @@ def directory(
         raise InputError(f"the mode of a directory is one of {', '.join(_MODES)}, not {mode!r}")
     size = parse_size(room)
     place = check_root(root) if root is not None else None
+    check_key(f"directory.{name}")
     parts = _scope(scope, name)
-    opened = _open(store, strict) if isinstance(store, str | os.PathLike) else None
-    base = opened if isinstance(store, str | os.PathLike) else store
+    opened: Store | None = None
+    base: Store | None
+    if isinstance(store, str | os.PathLike):
+        base = opened = None if caches_disabled() else _open(store, strict)
+    elif isinstance(store, Store):
+        base = store
+    else:
+        raise InputError(f"a directory is restored from a store, or from what open_store takes, not {store!r}")
     try:
         if "w" in mode and is_read_only(base):
             if mode == "w":
                 raise InputError("the store is read-only: a directory that is only written to is of no use over it")
             mode = "r"
-        writable = "w" in mode
-        entry = StoredDirectory(base, parts, name, writable=writable, strict=strict) if base is not None else None
+        entry = None
+        if base is not None and not caches_disabled():
+            entry = StoredDirectory(base, parts, name, writable="w" in mode, strict=strict)
         return BridgedDirectory(
-            None if caches_disabled() else entry,
+            entry,
             mode,
             root=place,
             room=size,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import stat
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,45 +12,11 @@ import pytest
 
 import ortcache as oc
 from ortcache import bridge
-from ortcache.bridge import BridgedDirectory, tree
-from ortcache.bridge.contents import KEPT_IDLE
 from ortcache.scope import Scope
 from ortcache.stores import MemoryStore
-from ortcache.stores.protocol import Buffer
 from ortcache.stores.readonly import ReadOnly
 
-from ..support.oracles import need
-
-Writer = Callable[[Path], object]
-
-
-class Counting(MemoryStore):
-    """Knows how often it was written to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.puts = 0
-
-    def put(self, key: str, value: Buffer) -> None:
-        self.puts += ".directory." in key
-        super().put(key, value)
-
-
-def run(store: object, write: Writer | None = None, **options: object) -> BridgedDirectory:
-    """One run of a provider that writes."""
-    with bridge.directory(store, "fake", **{"scope": "v1", **options}) as d:  # type: ignore[arg-type]
-        assert d.path is not None
-        if write is not None:
-            write(d.path)
-    return d
-
-
-def writes(**files: bytes) -> Writer:
-    return lambda path: [(path / name.replace("__", ".")).write_bytes(content) for name, content in files.items()]
-
-
-def content(path: Path) -> dict[str, bytes]:
-    return {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+from .runs import Counting, content, run, writes
 
 
 def test_files_come_back_in_the_next_run(temporary: Path, store: MemoryStore) -> None:
@@ -192,116 +157,6 @@ def test_scopes_and_names_do_not_share_entries(temporary: Path, store: MemorySto
         assert found == {"a": expected}
 
 
-def test_a_provider_that_writes_nothing_is_told_of_once(temporary: Path, store: MemoryStore) -> None:
-    with pytest.warns(RuntimeWarning, match="left no file in its cache directory") as seen:
-        with bridge.directory(store, "fake", scope="v1") as d:
-            bridge.options_for("TensorrtExecutionProvider", d)
-            d.save()
-    assert len(seen) == 1 and "TensorrtExecutionProvider" in str(seen[0].message)
-    assert seen[0].filename == __file__
-    assert d.stats.saved_files == 0
-
-
-def test_names_that_change_from_run_to_run_are_told_of_and_do_not_pile_up(temporary: Path, store: MemoryStore) -> None:
-    run(store, writes(engine_0__bin=b"0"))
-    dropped = 0
-    for turn in range(1, 12):
-        with pytest.warns(RuntimeWarning, match="file names change from run to run"):
-            dropped += run(store, writes(**{f"engine_{turn}__bin": str(turn).encode()})).stats.dropped_files
-        assert len([key for key in store.keys() if ".directory." in key]) == 1  # noqa: SIM118
-    found: dict[str, bytes] = {}
-    run(store, lambda path: found.update(content(path)))
-    assert sorted(found) == [f"engine_{turn}.bin" for turn in sorted(range(11 - KEPT_IDLE, 12), key=str)]
-    assert dropped == 11 - KEPT_IDLE
-
-
-def test_files_that_are_read_stay_however_many_new_ones_come(temporary: Path, store: MemoryStore) -> None:
-    run(store, writes(shared__bin=b"read by all"))
-    if not tree.reads_are_seen(temporary):
-        need("linux", False)
-    for turn in range(KEPT_IDLE + 3):
-        run(
-            store,
-            lambda path, turn=turn: ((path / "shared.bin").read_bytes(), (path / f"{turn}.bin").write_bytes(b"x")),
-        )
-    found: dict[str, bytes] = {}
-    run(store, lambda path: found.update(content(path)))
-    assert "shared.bin" in found and "0.bin" not in found
-
-
-def test_where_reads_are_not_seen_old_names_go_too(
-    temporary: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ortcache.bridge.contents.reads_are_seen", lambda root: False)
-    run(store, writes(old__bin=b"old", profile=b"0"))
-    for turn in range(KEPT_IDLE + 1):
-        run(store, writes(profile=f"{turn}!".encode()))  # no new name: nothing says that the old one is of no use
-    found: dict[str, bytes] = {}
-    for turn in range(KEPT_IDLE + 1):
-        with pytest.warns(RuntimeWarning, match="change from run to run"):
-            run(store, writes(**{f"n{turn}__bin": b"x"}))
-    run(store, lambda path: found.update(content(path)))
-    assert "old.bin" not in found and f"n{KEPT_IDLE}.bin" in found
-
-
-def test_files_made_anew_with_the_same_content_are_told_of_and_not_stored(
-    temporary: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    store = Counting()
-    run(store, writes(a__blob=b"blob"))
-
-    def again(path: Path) -> None:
-        (path / "a.blob").unlink()
-        (path / "a.blob").write_bytes(b"blob")
-
-    d = run(store, again)
-    assert store.puts == 1 and d.stats.rewritten_files == 1
-    assert "made 'a.blob' anew" in caplog.text
-
-
-def test_what_cannot_be_packed_is_told_of_and_left_out(temporary: Path, store: MemoryStore, tmp_path: Path) -> None:
-    (tmp_path / "secret").write_bytes(b"secret")
-
-    def write(path: Path) -> None:
-        (path / "good").write_bytes(b"good")
-        (path / "link").symlink_to(tmp_path / "secret")
-        (path / "folder").symlink_to(tmp_path)
-        (path / "a:b").write_bytes(b"x")
-        os.mkfifo(path / "pipe")
-
-    with pytest.warns(RuntimeWarning, match="is not stored") as seen:
-        d = run(store, write)
-    assert len(seen) == 4 and (d.stats.saved_files, d.stats.dropped_files) == (1, 4)
-    found: dict[str, bytes] = {}
-    run(store, lambda path: found.update(content(path)))
-    assert found == {"good": b"good"}
-
-
-def test_a_folder_that_changes_while_it_is_read_is_read_again(
-    temporary: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Engine and profile are written one after the other, and the save falls between."""
-    real, calls = tree.read_file, []
-
-    def read(root: Path, name: str, into: memoryview) -> None:
-        if not calls:
-            (root / "profile").write_bytes(b"new profile")
-        calls.append(name)
-        real(root, name, into)
-
-    monkeypatch.setattr("ortcache.bridge.contents.read_file", read)
-    monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    with bridge.directory(store, "fake", scope="v1") as d:
-        assert d.path is not None
-        (d.path / "engine").write_bytes(b"new engine")
-        (d.path / "profile").write_bytes(b"old")
-        assert d.save()
-    assert len(calls) > 2
-    found: dict[str, bytes] = {}
-    run(store, lambda path: found.update(content(path)))
-    assert found == {"engine": b"new engine", "profile": b"new profile"}
-
-
 def test_the_log_says_what_happened_and_why_before_a_build(
     temporary: Path, store: MemoryStore, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -348,6 +203,35 @@ def test_a_scope_with_the_model_may_name_paths(temporary: Path, store: MemorySto
 def test_a_wrong_argument_is_refused(temporary: Path, store: MemoryStore, wrong: dict[str, object]) -> None:
     with pytest.raises(oc.InputError):
         run(store, **wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, {}, 3, object()])
+def test_what_is_no_store_is_refused(temporary: Path, wrong: object) -> None:
+    with pytest.raises(oc.InputError, match="is restored from a store"):
+        run(wrong)
+
+
+def test_a_write_only_directory_over_a_read_only_store_is_refused(temporary: Path, store: MemoryStore) -> None:
+    with pytest.raises(oc.InputError, match="of no use over it"):
+        run(ReadOnly(store), mode="w")
+
+
+def test_a_store_that_is_named_is_not_opened_where_caches_are_turned_off(
+    temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORTCACHE_DISABLE", "1")
+    run(tmp_path / "store", writes(a=b"a"))
+    assert not (tmp_path / "store").exists()
+
+
+def test_two_versions_in_turn_keep_both_their_entries(temporary: Path, store: MemoryStore) -> None:
+    versions = [Scope({"model": "m", "ort_version": version}) for version in ("1.31.0", "1.32.0")]
+    for number, scope in enumerate(versions):
+        assert run(store, writes(a=str(number).encode()), scope=scope).stats.misses == 1
+    for number, scope in [*enumerate(versions)] * 2:
+        found: dict[str, bytes] = {}
+        assert run(store, lambda path, found=found: found.update(content(path)), scope=scope).stats.hits == 1
+        assert found == {"a": str(number).encode()}
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "..", "é", "x" * 191])
