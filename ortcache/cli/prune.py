@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import InputError
 from ..stores.protocol import Entry
 from . import entries
+from .guard import check_is_store
 from .output import add_json, columns, show
 from .target import add_store, opened, shown
 from .units import age, duration, size, size_text
@@ -38,6 +39,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.older_than is not None and any(entry.used is None for entry in everything):
             raise InputError("this store does not keep when an entry was last used: prune it with --max-size")
         gone = _surplus(everything, args.max_size, args.older_than)
+        check_is_store(store, (entry.key for entry in everything))
         if not args.dry_run:
             gone = [entry for entry in gone if store.delete(entry.key)]
     left, freed = len(everything) - len(gone), sum(entry.size for entry in gone)

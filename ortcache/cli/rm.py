@@ -11,6 +11,7 @@ from ..keys import check_key
 from ..scope import delete_scope
 from ..stores.protocol import Store
 from . import entries, scoped
+from .guard import check_is_store
 from .output import add_json, complain, show
 from .target import add_store, opened, shown
 
@@ -39,6 +40,8 @@ def _run(args: argparse.Namespace) -> int:
         return _scope(args)
     with opened(args.store) as store:
         keys, missing = _keys(store, args)
+        if set(keys) - set(args.keys):  # more than was named
+            check_is_store(store, keys)
         if args.all and not args.yes and not _agreed(len(keys), args.store):
             complain("nothing was removed")
             return 1

@@ -21,7 +21,7 @@ from ..errors import InputError
 from .flat import flat
 from .protocol import Buffer
 
-__all__ = ["SEAL_SIZE", "Flaw", "Seal"]
+__all__ = ["SEAL_SIZE", "Flaw", "Seal", "is_sealed"]
 
 _MAGIC = b"ORTSEAL"
 _VERSION = 1
@@ -44,6 +44,11 @@ class Flaw:
 
     foreign: bool
     reason: str
+
+
+def is_sealed(start: bytes) -> bool:
+    """Does a value begin as a sealed one? Eight bytes are enough. It says nothing of whether it is whole."""
+    return start.startswith(_MAGIC)
 
 
 class Seal:

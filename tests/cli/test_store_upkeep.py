@@ -259,6 +259,24 @@ def test_a_server_that_is_down_is_one_line_without_secrets(command: tuple[str, .
     assert "hunter2" not in result.err and "Traceback" not in result.err
 
 
+@pytest.mark.parametrize("args", [("prune", "--max-size", "1"), ("rm", "--all", "--yes"), ("rm", "*.onnx")])
+def test_a_folder_that_is_no_store_is_not_emptied(tmp_path: Path, args: tuple[str, ...]) -> None:
+    (tmp_path / "models").mkdir(mode=0o755)
+    for name in ("one.onnx", "two.onnx"):
+        (tmp_path / "models" / name).write_bytes(VALUE)
+    result = run(args[0], str(tmp_path / "models"), *args[1:])
+    assert result.code == 2 and "seems to be no store" in result.err
+    assert len(list((tmp_path / "models").iterdir())) == 2
+    assert run(args[0], f"file://{tmp_path}/models?verify=0", *args[1:]).code == 0
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_one_damaged_entry_does_not_make_a_store_none(root: Path) -> None:
+    (root / "a").write_bytes(b"")
+    assert run("prune", str(root), "--max-size", "1").code == 0
+    assert _keys(str(root)) == ["a"]  # of no size
+
+
 @pytest.mark.parametrize("where", ["nonesuch://x", "file://x", "sqlite://", "s3:x", "store?x=1", "file:///x?none=1"])
 def test_what_names_no_store_is_bad_input(where: str) -> None:
     result = run("ls", where)

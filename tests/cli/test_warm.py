@@ -53,9 +53,8 @@ def _keys(store: str) -> list[str]:
     return sorted(open_store(store).keys())
 
 
-@pytest.mark.parametrize("url", ["{}/store", "file://{}/store", "sqlite:///{}/store.db"])
-def test_the_first_process_builds_and_the_next_one_finds_it(model: str, tmp_path: Path, url: str) -> None:
-    store = url.format(tmp_path)
+def test_the_first_process_builds_and_the_next_one_finds_it(model: str, any_store: str) -> None:
+    store = any_store
     cold = _facts(model, "--ep", _EP, "--store", store, "--option", "compile_delay_ms=300")
     assert (cold["outcome"], cold["problem"], cold["way"]) == ("built", None, "callbacks")
     (key,) = _keys(store)
