@@ -96,7 +96,8 @@ def _process(job: Job) -> Iterator[subprocess.Popen[str]]:
         if process.poll() is None:
             process.kill()
             process.wait()
-            sweep(roots(), "")  # its private directory
+        if process.returncode:  # it did not come to remove its private directory
+            sweep(roots(), "")
         signal.signal(signal.SIGTERM, before)
         for stream in (process.stdout, process.stderr):
             if stream is not None:

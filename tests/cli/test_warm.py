@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ortcache.bridge.places import roots
 from ortcache.cli import main, progress
 from ortcache.cli.sample import mul_model
 from ortcache.ep.mul import MAGIC
@@ -223,7 +225,7 @@ class DiesEp(PlainMul):
     name = "DiesEp"
 
     def compile(self, graph, node):
-        print("last words", flush=True)
+        print("last words of", os.getpid(), flush=True)
         os.abort()
 """
 
@@ -231,11 +233,13 @@ class DiesEp(PlainMul):
 def test_a_provider_that_ends_the_process_does_not_end_the_command(model: str, tmp_path: Path) -> None:
     (tmp_path / "ep").mkdir()
     (tmp_path / "ep" / "dies.py").write_text(_DIES)
-    args = (model, "--ep", "dies:DiesEp", "--store", str(tmp_path / "store"), "--json")
+    args = (model, "--ep", "dies:DiesEp", "--store", str(tmp_path / "store"), "--cache-option", "dir", "--json")
     result = _warm(*args, path=tmp_path / "ep")
     (failed,) = json.loads(result.out)["models"]
     assert result.code == 1 and failed["outcome"] == "failed"
-    assert "was ended by SIGABRT" in failed["problem"] and "last words" in result.err
+    assert "was ended by SIGABRT" in failed["problem"]
+    said = re.search(r"last words of (\d+)", result.err)
+    assert said and [path for root in roots() for path in root.glob(f"ortcache-*-{said[1]}-*")] == []
 
 
 def test_secrets_are_in_no_process_s_arguments_and_in_no_message(model: str, tmp_path: Path) -> None:
