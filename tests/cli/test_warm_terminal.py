@@ -25,7 +25,7 @@ from ..support.cli import shadow
 from ..support.installed import library_file
 from ..support.oracles import ROOT, need
 
-pty = pytest.importorskip("pty", exc_type=ImportError)  # Windows has none
+pty = pytest.importorskip("pty")  # Windows has none
 
 _EP = "MulExecutionProvider"
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
