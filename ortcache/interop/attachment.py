@@ -69,8 +69,8 @@ def attach(
 
     Args:
         options: an ``onnxruntime.SessionOptions``.
-        cache: a store (an object with ``get`` and ``put``), the URL of one, a mapping of key to bytes, or a
-            `CacheCallbacks`.
+        cache: a store (an object with ``get`` and ``put``), what names one for `ortcache.open_store` (a URL or a
+            path), a mapping of key to bytes, or a `CacheCallbacks`.
         read: a function instead: gets a key, gives bytes, or None for a miss.
         write: a function instead: gets a key and a memoryview, which is valid during the call only.
         strict: refused, since the official ``InferenceSession`` cannot be: `session` takes it.
@@ -78,7 +78,7 @@ def attach(
 
     Raises:
         TypeError: the options are no official ones, or the cache is none of these.
-        InputError: strict, here.
+        InputError: strict, here; or a URL that names no store.
         LibraryNotFoundError: there is no onnxruntime module.
         HostError: it is too old, or the host does not cover this platform.
     """

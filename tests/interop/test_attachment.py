@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ..support.official import official_python
@@ -55,6 +57,19 @@ assert interop.ep_cache_stats(other) == oc.EpCacheStats() and interop.ep_cache_s
 assert right(ort.InferenceSession(MODEL)) and cache.calls == []
 """
     official_python(code)
+
+
+@pytest.mark.parametrize("name", ["sqlite:///{}/cache.db", "file://{}/folder", "{}/path"])
+def test_a_url_names_the_store(name: str, tmp_path: Path) -> None:
+    code = """
+devices = interop.register_ep(MulEp)
+for hits in (0, 1):
+    options = options_for(devices, sys.argv[1])
+    assert right(ort.InferenceSession(MODEL, options)) and interop.ep_cache_stats(options).hits == hits
+assert "nowhere" in str(raised(oc.InputError, interop.attach, options, "nowhere://store"))
+assert right(ort.InferenceSession(MODEL, options)) and interop.ep_cache_stats(options).hits == 2
+"""
+    official_python(code, name.format(tmp_path))
 
 
 def test_one_set_of_callbacks_may_serve_several_options() -> None:
