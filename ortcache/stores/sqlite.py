@@ -33,7 +33,7 @@ _Result = TypeVar("_Result")
 _RESOLUTION = 60
 
 #: Bytes in the -wal file before they are merged into the database; under a small cap less.
-_WAL = 32 << 20
+_WAL = 64 << 20
 
 #: Uses that wait for being written; with so many, a get writes them.
 _WAITING = 256
@@ -49,7 +49,7 @@ class SqliteStore:
 
     With a cap, the values not used for longest make room. In one process their order is exact; what another process
     read counts as used within a minute. Without a cap a get writes nothing. The file does not shrink: its room is used
-    again.
+    again. The -wal file takes up to 64 MB more, or under a small cap a quarter of that, and the largest put.
 
     A database that is damaged is moved aside, with a warning, to a name with ``.corrupt-`` and the time in it; only the
     latest is kept. Where damage shows later, that call raises StoreError, and the next one begins a new database.
@@ -103,7 +103,7 @@ class SqliteStore:
         self._notes_uses = self.max_size is not None
         self._uses: deque[tuple[str, int]] = deque(maxlen=4 * _WAITING)
         self._pool = Pool(
-            self.path, self._timeout, _WAL if self.max_size is None else min(_WAL, max(_WAL // 8, self.max_size // 4))
+            self.path, self._timeout, _WAL if self.max_size is None else min(_WAL, max(_WAL // 16, self.max_size // 4))
         )
         self._run(lambda db: None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from . import bridge, callbacks, generate, imports, memory, runs
+from . import bridge, callbacks, generate, imports, memory, runs, stores
 from .measure import Row
 
 __all__: list[str] = []
@@ -16,6 +16,7 @@ _PARTS = {
     "memory": memory,
     "callbacks": callbacks,
     "bridge": bridge,
+    "stores": stores,
 }
 
 
