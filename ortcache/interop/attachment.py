@@ -65,8 +65,8 @@ def attach(
 
     Each call replaces both directions; without a cache it clears them. Sessions that were made before do not see it.
     What is attached lives as long as the options and the sessions made from them, and a function that refers to one of
-    these keeps it alive: attach nothing to let go. What a compiled provider writes once the interpreter ends is dropped,
-    so delete sessions before. ``ORTCACHE_DISABLE=1`` in the environment makes this do nothing.
+    these keeps it alive: attach nothing to let go. What a compiled provider writes while the interpreter ends is
+    dropped: delete sessions before. ``ORTCACHE_DISABLE=1`` in the environment makes this do nothing.
 
     Args:
         options: an ``onnxruntime.SessionOptions``.
