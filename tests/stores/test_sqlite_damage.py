@@ -239,3 +239,17 @@ def test_noise_anywhere_never_crashes_and_never_gives_more_than_was_put(path: Pa
                     assert turn < 2
                 except ValueError:
                     break
+
+
+def test_a_file_that_is_being_merged_is_not_damaged(path: Path) -> None:
+    run_python(
+        "import os, sys; from ortcache.stores.sqlite import SqliteStore\n"
+        "store = SqliteStore(sys.argv[1]); store.put('new', bytes(5_000_000)); os._exit(0)",
+        path,
+    )
+    assert path.with_name("cache.db-wal").stat().st_size > 5_000_000
+    overwrite(path, 28, (1000).to_bytes(4))  # the first page came first: it says how many there will be
+    with SqliteStore(path) as store:
+        assert store.get("new") == bytes(5_000_000)
+        assert all(store.get(key) == value for key, value in VALUES.items())
+    assert aside(path) == []
