@@ -36,16 +36,8 @@ class Provider:
 
     def scope(self, runtime: Any, job: Job) -> Scope:
         """What a cached value depends on: what an application can name in the same way."""
-        hardware = self.devices[0].device if self.devices else None
-        return Scope.of(
-            model=job.model,
-            ort_version=runtime.version,
-            ep=self.name,
-            ep_version=self.version,
-            device=[hardware.vendor_id, hardware.device_id] if hardware else None,
-            options=job.options,
-            extra=job.extra,
-        )
+        parts = {"model": job.model, "ort_version": runtime.version, "options": job.options, "extra": job.extra}
+        return Scope.of_device(self.devices[0], **parts) if self.devices else Scope.of(ep=self.name, **parts)
 
     def append(self, options: Any, settings: Mapping[str, str]) -> None:
         """Append it with its own options."""

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from ..errors import InputError
 from ..stores.namespaced import Namespaced
@@ -118,6 +119,36 @@ class Scope:
                 "made for this one. Give model= (a path or bytes) or model_digest="
             )
         return scope
+
+    @classmethod
+    def of_device(
+        cls,
+        device: Any,
+        *,
+        model: str | os.PathLike[str] | Buffer | None = None,
+        ort_version: str | None = None,
+        options: Mapping[str, object] | None = None,
+        **more: Any,
+    ) -> Scope:
+        """The scope of a plugin's device, as ``ortcache warm`` makes it: a cache that was warmed there is found.
+
+        The provider's name and version are the parts ``ep`` and ``ep_version``, the hardware's numbers of vendor and
+        device the part ``device``. A driver's version is not known here: ``driver`` names it where it matters.
+
+        Args:
+            device: an `EpDevice`, or one of the official module's ``get_ep_devices()``.
+            model: as in `of`, and so are the others.
+        """
+        hardware = device.device
+        return cls.of(
+            model=model,
+            ort_version=ort_version,
+            ep=device.ep_name,
+            ep_version=device.ep_metadata.get("version"),
+            device=[hardware.vendor_id, hardware.device_id],
+            options=options,
+            **more,
+        )
 
     def over(self, store: Store) -> ScopedStore:
         """The store's entries of this scope alone. What is put leaves a record of the parts too."""

@@ -223,3 +223,18 @@ def test_the_longest_key_fits() -> None:
 def test_bytes_of_a_file_name_may_be_a_part() -> None:
     name = os.fsdecode(b"caf\xe9")
     assert Scope.of(model=b"x", extra={"name": name}) != Scope.of(model=b"x", extra={"name": name + " "})
+
+
+def test_a_plugin_s_device_gives_the_parts_that_it_has(rt: oc.Runtime) -> None:
+    device = rt.ep_devices()[0]
+    scope = Scope.of_device(device, model=add_model(), ort_version=rt.version, options={"a": "b"}, driver="7")
+    hardware = [device.device.vendor_id, device.device.device_id]
+    assert scope == Scope.of(
+        model=add_model(),
+        ort_version=rt.version,
+        ep=device.ep_name,
+        ep_version=device.ep_metadata.get("version"),
+        device=hardware,
+        driver="7",
+        options={"a": "b"},
+    )
