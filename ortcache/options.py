@@ -10,6 +10,7 @@ from .backend import set_functions
 from .core.callbacks import Token
 from .epcache import CacheCallbacks, choose_callbacks
 from .stores.protocol import Buffer
+from .support import CPU_PROVIDER
 
 __all__ = ["SessionOptions"]
 
@@ -80,8 +81,9 @@ class SessionOptions(_SessionOptions):
 
     @property
     def ep_names(self) -> list[str]:
-        """The names of the execution providers that were appended by their devices."""
-        return list(dict.fromkeys(device.ep_name for device in self._devices))
+        """The names of the execution providers that were appended; without ORT's own for the CPU, which every session
+        has and which keeps no cache."""
+        return [name for name in dict.fromkeys(self._appended) if name != CPU_PROVIDER]
 
     @property
     def ep_candidates(self) -> list[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from enum import IntFlag
 
-__all__ = ["CacheSupport"]
+__all__ = ["CPU_PROVIDER", "CacheSupport"]
+
+#: ORT gives it to every session. It is compiled in, and keeps no cache.
+CPU_PROVIDER = "CPUExecutionProvider"
 
 
 class CacheSupport(IntFlag):

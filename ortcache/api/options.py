@@ -48,6 +48,7 @@ class SessionOptions(ScalarSettings, ModelSettings):
 
     def _start(self, env: Environment, pointer: Any, other: SessionOptions | None = None) -> None:
         self._devices: list[EpDevice] = list(other._devices) if other else []
+        self._appended: list[str] = list(other._appended) if other else []  # full names, in order
         self._selects: bool = other._selects if other else False
         self._uses: list[DeviceUse] = []
         self._own(env, pointer, env.native.api.raw.ReleaseSessionOptions, other)
@@ -153,7 +154,7 @@ class SessionOptions(ScalarSettings, ModelSettings):
         """
         pointer = Handle._enter(self)
         try:
-            append_provider(self.native, pointer, name, options)
+            self._appended.append(append_provider(self.native, pointer, name, options))
         finally:
             Handle._leave(self)
 
@@ -181,6 +182,7 @@ class SessionOptions(ScalarSettings, ModelSettings):
             arguments = key_values(options, f"option of {chosen[0].ep_name}")
             self._call("SessionOptionsAppendExecutionProvider_V2", self._env, array, len(chosen), *arguments)
             self._devices += chosen
+            self._appended.append(chosen[0].ep_name)
         finally:
             use.close()
 

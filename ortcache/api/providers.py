@@ -40,13 +40,16 @@ def available_providers(native: Native) -> list[str]:
         native.api.ReleaseAvailableProviders(out, count)
 
 
-def append_provider(native: Native, options: Any, name: str, settings: Mapping[str, object] | None) -> None:
+def append_provider(native: Native, options: Any, name: str, settings: Mapping[str, object] | None) -> str:
     """Append a provider to an OrtSessionOptions; the first one appended comes first.
 
     Args:
         options: the OrtSessionOptions.
         name: such as "CUDAExecutionProvider", or just "CUDA".
         settings: the provider's own options.
+
+    Returns:
+        Its full name.
 
     Raises:
         InputError: the library was not built with it.
@@ -61,6 +64,7 @@ def append_provider(native: Native, options: Any, name: str, settings: Mapping[s
             'it, by the logger "onnxruntime", may say more.'
         )
         raise
+    return full
 
 
 def _append(native: Native, options: Any, full: str, settings: Mapping[str, object] | None) -> None:

@@ -32,8 +32,6 @@ def warm_through_directory(runtime: Any, provider: Provider, job: Job, emit: Emi
         def make(private: BridgedDirectory) -> Any:
             options = runtime.session_options()
             provider.append(options, options_for(provider.name, private, option=job.cache_option, **job.options))
-            if not provider.devices:
-                private.ep = None  # one that is in the library is there, or appending it fails
             return runtime.session(job.model, options)
 
         start = time.perf_counter()

@@ -6,10 +6,10 @@ from typing import Any
 
 from ..epcache import EpCacheStats
 from ..host.entries import Entry
-from ..support import CacheSupport
+from ..support import CPU_PROVIDER, CacheSupport
 from .attachment import attached, attached_to_session
 from .module import imported_module
-from .sessions import CPU, callbacks_of, made_by_us
+from .sessions import callbacks_of, made_by_us
 
 __all__ = ["ep_cache_stats", "ep_cache_support"]
 
@@ -36,7 +36,7 @@ def ep_cache_support(of: Any) -> dict[str, CacheSupport]:
         return {}
     agreed = _agreed(entry)
     # A provider that never asked for what is attached does nothing with it.
-    names = [name for name in of.get_providers() if name in agreed or name not in {CPU, *entry.flags}]
+    names = [name for name in of.get_providers() if name in agreed or name not in {CPU_PROVIDER, *entry.flags}]
     return {name: agreed.get(name, CacheSupport.NONE) for name in names}
 
 

@@ -13,14 +13,11 @@ from ..epcache import CacheCallbacks, caches_disabled
 from ..errors import InputError
 from ..host.entries import Entry
 from ..strict import check_strict
-from ..support import CacheSupport
+from ..support import CPU_PROVIDER, CacheSupport
 from .attachment import attached, attached_to_session
 from .module import official_host, official_module
 
-__all__ = ["CPU", "Made", "callbacks_of", "made_by_us", "session", "users"]
-
-#: ORT gives it to every session. It is compiled in, and keeps no cache.
-CPU = "CPUExecutionProvider"
+__all__ = ["Made", "callbacks_of", "made_by_us", "session", "users"]
 
 _lock = threading.RLock()
 _made: weakref.WeakKeyDictionary[Any, Made] = weakref.WeakKeyDictionary()  # by the official InferenceSession
@@ -88,7 +85,7 @@ def session(model: Any, options: Any = None, *, strict: bool = False, **how: Any
 
 def _know(session: Any, flags: dict[str, CacheSupport]) -> Made:
     entry = attached_to_session(session)
-    names = [name for name in session.get_providers() if name in flags or name != CPU]
+    names = [name for name in session.get_providers() if name in flags or name != CPU_PROVIDER]
     known = Made(entry, {name: flags.get(name, CacheSupport.NONE) for name in names})
     with _lock:
         _made[session] = known

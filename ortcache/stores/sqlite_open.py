@@ -20,6 +20,7 @@ from pathlib import Path
 
 from ..errors import InputError, StoreError
 from ..warn import warn_user
+from .private import is_trusted
 from .sqlite_errors import busy, is_damage, needs_write
 from .sqlite_schema import APPLICATION_ID, DAMAGED, MARK, PAGE, VERSION, check_tables, make_tables
 from .temporary import Temporary
@@ -107,7 +108,7 @@ def _is_ours(path: Path) -> bool:
         return False
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"the cache database {path} is a link or no file: name the file itself")
-    if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & stat.S_IWOTH):
+    if hasattr(os, "geteuid") and (not is_trusted(path, status) or status.st_mode & stat.S_IWOTH):
         raise InputError(f"the cache database {path} belongs to another user, or everybody may write it: use another")
     if status.st_size == 0:
         return False

@@ -67,6 +67,22 @@ def test_of_two_eps_the_one_that_cannot_is_named(rt: Runtime, mul: Any) -> None:
         assert NAME not in str(caught.value)
 
 
+def test_a_provider_of_the_library_itself_is_one_that_cannot(rt: Runtime, mul: Any) -> None:
+    (other, *_) = [name for name in rt.providers() if name != "CPUExecutionProvider"]
+    with rt.session_options(intra_op_num_threads=1) as options:
+        options.set_ep_cache({}, strict=True)
+        options.append_ep(mul)
+        options.append_provider("CPU")
+        with rt.session(MODEL, options) as session:
+            assert list(session.ep_cache_support()) == [NAME]
+    with rt.session_options(intra_op_num_threads=1) as options:
+        options.set_ep_cache({}, strict=True)
+        options.append_ep(mul)
+        options.append_provider(other)
+        with pytest.raises(oc.EpCacheError, match=f"{other} does not read or write through callbacks"):
+            rt.session(MODEL, options)
+
+
 def test_a_session_without_an_ep_of_a_device_is_refused(rt: Runtime) -> None:
     with rt.session_options(intra_op_num_threads=1) as options:
         options.set_ep_cache({}, strict=True)

@@ -129,6 +129,35 @@ try: make(folder)  # this user is root, to whom it does not belong
 except InputError as error: print("another user's" if "belongs to another user" in str(error) else error)
 """
 
+OF_ROOT = """
+store = make(folder)
+store.put("key", b"value")
+if kind == "sqlite": store.close()
+place = folder / "store" if kind == "directory" else folder
+file = place / "key" if kind == "directory" else folder / "store.db"
+os.chmod(folder, 0o755), os.chmod(place, 0o755), os.chmod(file, 0o644)
+def as_user():
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+    store = make(folder)
+    assert store.get("key") == b"value"
+    failed(lambda: store.put("key", b"x"))
+    failed(lambda: store.put("new", b"x"))
+    assert store.get("key") == b"value"
+def refused():
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+    try: make(folder)
+    except InputError as error: assert "another user" in str(error), error
+    else: raise AssertionError("taken")
+for mode, owner, run in ((0o755, 0, as_user), (0o775, 0, refused), (0o755, 12345, refused)):
+    os.chmod(place, mode), os.chown(place, owner, owner)
+    if os.fork() == 0:
+        try: run()
+        except BaseException as error: os.write(2, repr(error).encode()); os._exit(1)
+        os._exit(0)
+    assert os.wait()[1] == 0, (oct(mode), owner)
+print("done")
+"""
+
 
 @pytest.fixture(params=["directory", "sqlite"])
 def kind(request: pytest.FixtureRequest) -> str:
@@ -166,3 +195,9 @@ def test_a_read_only_disk(kind: str, folder: Path) -> None:
 def test_another_user(kind: str, folder: Path) -> None:
     variables = {"PYTHONWARNINGS": "ignore::DeprecationWarning"}
     assert run_python(COMMON + AS_ANOTHER_USER, kind, folder, **variables) == "another user's\n"
+
+
+def test_what_root_made_for_all_to_read_is_read_and_what_others_may_change_is_refused(kind: str, folder: Path) -> None:
+    folder.parent.chmod(0o755)
+    variables = {"PYTHONWARNINGS": "ignore::DeprecationWarning"}
+    assert run_python(COMMON + OF_ROOT, kind, folder, **variables) == "done\n"
