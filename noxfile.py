@@ -43,7 +43,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy, strict, on the package and the generator."""
-    session.install("-e", ".[lint,gen]", "ml_dtypes")
+    session.install("-e", ".[cli,gen,lint,objects,redis]", "ml_dtypes")
     session.run("mypy")
 
 
@@ -75,6 +75,14 @@ def stress(session: nox.Session) -> None:
     session.install("-e", ".[test]")
     args = session.posargs or [*ON_THE_LIBRARY, "tests/stress"]
     session.run("pytest", "-p", "tests.support.stress", *args, env={"ORTCACHE_STRESS": "2000"})
+
+
+@nox.session
+def large(session: nox.Session) -> None:
+    """Values of a gigabyte in every store, 8 processes that share one for longer, and many more writers killed."""
+    session.install("-e", ".[test]")
+    environment = {"ORTCACHE_TEST_LARGE": "1", "ORTCACHE_STRESS": "2000"}
+    session.run("pytest", *(session.posargs or ["tests/stores"]), env=environment)
 
 
 @nox.session
