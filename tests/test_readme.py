@@ -14,12 +14,7 @@ from ortcache.cli import main
 
 from .support.installed import library_file
 from .support.oracles import ROOT
-
-README = (ROOT / "README.md").read_text("utf-8")
-
-
-def _blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+from .support.readme import README, blocks
 
 
 def _run(block: str, names: dict[str, Any]) -> int:
@@ -54,7 +49,7 @@ def test_the_python_examples_run_and_give_what_they_say(
     library_file()
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"_same": _same}
-    assert sum(_run(block, names) for block in _blocks("python")) > 12
+    assert sum(_run(block, names) for block in blocks("python")) > 12
     said = capsys.readouterr().out
     for part in (
         "ONNX Runtime 1.",
@@ -78,7 +73,7 @@ def test_both_commands_are_one_line_to_paste(which: str, end: str) -> None:
         ["bash", str(ROOT / "scripts" / "readme-command"), which], capture_output=True, text=True, check=True
     )
     assert done.stdout.count("\n") == 1
-    assert done.stdout in "".join(_blocks("sh"))
+    assert done.stdout in "".join(blocks("sh"))
     assert done.stdout.rstrip().endswith(end)
 
 

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..support.installed import find_ocr_model
 from ..support.servers import make_bucket, redis_server, s3_server
 from .measure import Row, child
 
@@ -29,7 +30,7 @@ _CODE = "import sys; from tests.support.openvino import main; main(*sys.argv[1:]
 
 
 def rows() -> list[Row]:
-    model = _model()
+    model = find_ocr_model()
     forms = {}
     if importlib.util.find_spec("onnxruntime_ep_openvino"):
         forms["plugin"] = sys.executable
@@ -90,11 +91,3 @@ def _stores(folder: Path) -> Iterator[dict[str, str]]:
         secrets = "access_key_id=test&secret_access_key=test&region=us-east-1"
         stores["S3"] = f"s3://bucket/caches?endpoint={endpoint}&{secrets}"
         yield stores
-
-
-def _model() -> str | None:
-    spec = importlib.util.find_spec("rapidocr_onnxruntime")
-    for place in spec.submodule_search_locations or () if spec else ():
-        for file in Path(place, "models").glob("ch_PP-OCRv4_rec_infer.onnx"):
-            return str(file)
-    return None

@@ -17,6 +17,7 @@ from ortcache import bridge
 from ortcache.scope import Scope
 from ortcache.stores.url import open_store
 
+from ..support.installed import ocr_model
 from ..support.oracles import ROOT, need
 from ..support.servers import free_port, make_bucket, redis_server, s3_server
 
@@ -27,14 +28,7 @@ FORMS = ("plugin", "own", "bundled")
 @pytest.fixture(scope="module")
 def model() -> str:
     """Text recognition of an OCR package, 11 MB."""
-    spec = importlib.util.find_spec("rapidocr_onnxruntime")
-    found = [
-        file
-        for place in (spec.submodule_search_locations or () if spec else ())
-        for file in Path(place, "models").glob("ch_PP-OCRv4_rec_infer.onnx")
-    ]
-    need("models", found)
-    return str(found[0])
+    return str(ocr_model())
 
 
 @pytest.fixture(scope="module")

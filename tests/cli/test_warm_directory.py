@@ -17,7 +17,7 @@ from ortcache.scope import Scope
 from ortcache.stores.url import open_store
 
 from ..support.cli import run
-from ..support.installed import library_file
+from ..support.installed import library_file, ocr_model
 from ..support.oracles import ROOT, need
 
 _EP = """
@@ -100,15 +100,8 @@ def test_a_provider_whose_option_is_not_known_is_refused(tmp_path: Path) -> None
     assert result.code == 1 and "how MulExecutionProvider is told a cache directory is not known" in result.err
 
 
-def _ocr_model() -> Path:
-    spec = find_spec("rapidocr_onnxruntime")
-    need("models", spec)
-    assert spec is not None and spec.origin
-    return Path(spec.origin).parent / "models" / "ch_PP-OCRv4_rec_infer.onnx"
-
-
 def _openvino(python: str, tmp_path: Path, *args: str, path: str = "") -> tuple[int, Any]:
-    command = [python, "-m", "ortcache", "warm", str(_ocr_model()), "--ep", "OpenVINOExecutionProvider", "--json"]
+    command = [python, "-m", "ortcache", "warm", str(ocr_model()), "--ep", "OpenVINOExecutionProvider", "--json"]
     done = subprocess.run(
         [*command, "--store", str(tmp_path / "store"), "--option", "device_type=CPU", *args],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [path, str(ROOT)]))},

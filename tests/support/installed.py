@@ -9,7 +9,7 @@ from ortcache.core.library import find_library
 
 from .oracles import need
 
-__all__ = ["dataset", "library_file", "package_folder"]
+__all__ = ["dataset", "find_ocr_model", "library_file", "ocr_model", "package_folder"]
 
 
 def package_folder() -> Path:
@@ -31,3 +31,19 @@ def dataset(name: str) -> Path:
     path = package_folder() / "datasets" / name
     assert path.is_file()
     return path
+
+
+def find_ocr_model() -> Path | None:
+    """Text recognition of an OCR package, 11 MB; None where the package is not installed."""
+    spec = importlib.util.find_spec("rapidocr_onnxruntime")
+    for place in spec.submodule_search_locations or () if spec else ():
+        return Path(place) / "models" / "ch_PP-OCRv4_rec_infer.onnx"
+    return None
+
+
+def ocr_model() -> Path:
+    """The same, where the test needs it."""
+    found = find_ocr_model()
+    need("models", found)
+    assert found is not None
+    return found
