@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -39,8 +40,14 @@ def complain(text: str) -> None:
 
 
 def error_text(error: BaseException) -> str:
-    """An error in one line, without what a URL in it keeps secret. One that is not ours says its type."""
-    text = str(error) if isinstance(error, OrtcacheError) else describe(error)
+    """An error in one line, without what a URL in it keeps secret. One that is not ours says its type, and the system's
+    what is wrong with which file."""
+    if isinstance(error, OrtcacheError):
+        text = str(error)
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror if error.filename is None else f"{os.fsdecode(error.filename)}: {error.strerror}"
+    else:
+        text = describe(error)
     return masked(_one_line(text))
 
 

@@ -208,3 +208,10 @@ def test_a_reader_that_leaves_early_ends_get_quietly(where: str) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+def test_a_file_that_is_not_there_is_named(where: str, tmp_path: Path) -> None:
+    result = run("put", where, "key", str(tmp_path / "none"))
+    assert (result.code, result.err) == (1, f"ortcache: {tmp_path / 'none'}: No such file or directory\n")
+    result = run("get", where, "mul-1.plan", "-o", str(tmp_path / "none" / "copy"))
+    assert result.code == 1 and result.err.endswith(": No such file or directory\n")
