@@ -186,8 +186,9 @@ class CacheCallbacks:
                 if len(errors) < _LOGGED:
                     errors.append(error)
         if logged:
+            level = logging.INFO if getattr(error, "told", False) else logging.WARNING
             # As text: a log record may be kept, and an exception in it would keep the session and more.
-            _log.warning("EP cache: the %s of %r failed: %s", what, key, describe(error))
+            _log.log(level, "EP cache: the %s of %r failed: %s", what, key, describe(error))
 
 
 def make_callbacks(

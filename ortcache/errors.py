@@ -94,7 +94,13 @@ class EpCacheError(OrtcacheError):
 
 
 class StoreError(OrtcacheError):
-    """A store's backend failed: it is down, refuses, or holds what it cannot read."""
+    """A store's backend failed: it is down, refuses, or holds what it cannot read.
+
+    Attributes:
+        told: was it logged already, so that nobody needs to do so again?
+    """
+
+    told = False
 
 
 class StoreTimeoutError(StoreError, TimeoutError):

@@ -72,6 +72,8 @@ class Breaker:
             raise
         except Exception as error:
             self._failed(error)
+            if isinstance(error, StoreError):
+                error.told = True
             raise
         self._worked()
         return answer
@@ -96,7 +98,9 @@ class Breaker:
                     self._until = self._clock() + self.retry_after
                 return
             reason, kind = self._reason
-        raise kind(f"{self.name} is not tried for another {left:.1f} s, as it failed: {reason}")
+        refusal = kind(f"{self.name} is not tried for another {left:.1f} s, as it failed: {reason}")
+        refusal.told = True
+        raise refusal
 
     def _failed(self, error: Exception) -> None:
         reason = str(error) or type(error).__name__

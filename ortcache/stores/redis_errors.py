@@ -29,7 +29,7 @@ _HINTS = (
 
 def redis_error(error: Exception, what: str, timeout: float) -> StoreError:
     """A StoreError that says what failed, why, and what to do; a StoreTimeoutError where it did not answer."""
-    text = f"{type(error).__name__}: {error}"
+    text = f"{type(error).__name__}: {error}".rstrip(".")
     if isinstance(error, TimeoutError) or type(error).__name__ == "TimeoutError":
         return StoreTimeoutError(f"{what}: no answer in {timeout:g} s. Are host and port right, and is it overloaded?")
     hint = next((f". {hint}" for marks, hint in _HINTS if any(mark in text for mark in marks)), "")

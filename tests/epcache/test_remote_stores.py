@@ -68,9 +68,9 @@ def test_a_damaged_value_far_away_is_a_miss_and_built_again(rt: Runtime, mul: An
         assert outcomes() == {"hit": 1}
 
 
-def warnings_of_the_store(caplog: pytest.LogCaptureFixture) -> list[str]:
+def warnings_of_ours(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records
-            if record.name == "ortcache.stores" and record.levelno >= logging.WARNING]  # fmt: skip
+            if record.name.startswith("ortcache.") and record.levelno >= logging.WARNING]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["redis", "s3"])
@@ -83,7 +83,7 @@ def test_with_the_server_down_the_session_works_with_one_warning(
         stats = session.ep_cache_stats()
     assert (stats.hits, stats.misses, stats.read_errors, stats.writes, stats.write_errors) == (0, 0, 3, 0, 3)
     assert stats.timeouts == 0
-    (warning,) = warnings_of_the_store(caplog)
+    (warning,) = warnings_of_ours(caplog)
     assert "failed, and is tried again in 5 s" in warning
 
 
@@ -98,7 +98,7 @@ def test_with_a_server_that_hangs_the_session_waits_once(
             assert time.monotonic() - begun < 1.5 * 0.5 + 1  # and what a session takes on a busy machine
             stats = session.ep_cache_stats()
     assert (stats.hits, stats.misses, stats.read_errors, stats.write_errors, stats.timeouts) == (0, 0, 3, 3, 6)
-    assert len(warnings_of_the_store(caplog)) == 1
+    assert len(warnings_of_ours(caplog)) == 1
 
 
 def test_with_wrong_credentials_the_session_works(rt: Runtime, mul: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -106,7 +106,7 @@ def test_with_wrong_credentials_the_session_works(rt: Runtime, mul: Any, caplog:
         with cached_session(rt, mul, _s3_at(endpoint), many_muls(3)) as session:
             stats = session.ep_cache_stats()
     assert (stats.read_errors, stats.write_errors, stats.timeouts) == (3, 3, 0)
-    (warning,) = warnings_of_the_store(caplog)
+    (warning,) = warnings_of_ours(caplog)
     assert "refuses the credentials" in warning
 
 
