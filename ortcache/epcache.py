@@ -18,6 +18,7 @@ from .core.named_buffers import NamedBuffers
 from .core.status import describe
 from .errors import InputError
 from .keys import check_key
+from .stores.fork import ForkLock
 from .stores.protocol import Buffer
 from .stores.readonly import is_read_only
 
@@ -96,7 +97,7 @@ class CacheCallbacks:
         self.max_size = max_size
         self._collecting: list[tuple[int, list[BaseException]]] = []  # a thread, and what failed meanwhile
         self._failures = 0
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         self._stats = EpCacheStats()
 
     @property

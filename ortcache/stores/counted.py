@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import TypeVar
 
 from .events import Event, EventHook, EventKind
 from .evictions import listen
+from .fork import ForkLock
 from .protocol import Buffer, Store
 from .wrapper import Wrapper
 
@@ -74,7 +74,7 @@ class Counted(Wrapper):
         super().__init__(inner)
         self._hook = hook
         self._level = level
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         self._stats = StoreStats()
         self._missed: OrderedDict[str, float] = OrderedDict()
         self._hook_failures = 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 
-from .fork import ForkLock
 from .protocol import Buffer, Store, close_store
 from .url import plan_store
 
@@ -33,7 +33,7 @@ class LateStore:
     def __init__(self, where: str | os.PathLike[str]) -> None:
         self._plan = plan_store(where)
         self.read_only = self._plan.mode == "r"
-        self._lock = ForkLock()
+        self._opening = os.getpid(), threading.RLock()
         self._opened: list[Store] = []
         weakref.finalize(self, _close, self._opened)
 
@@ -44,7 +44,11 @@ class LateStore:
         self._store().put(key, value)
 
     def _store(self) -> Store:
-        with self._lock:
+        pid, lock = self._opening
+        if pid != os.getpid():  # no fork waits for this lock: what is opened under it has locks that a fork waits for
+            lock = threading.RLock()
+            self._opening = os.getpid(), lock
+        with lock:
             if not self._opened:
                 self._opened.append(self._plan.open())
             return self._opened[0]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..errors import InputError
 from ..keys import check_key
+from .fork import ForkLock
 from .framing import frame, unframe
 from .protocol import Buffer, Entry, Store, list_entries
 from .readonly import is_read_only
@@ -71,7 +71,7 @@ class Verified(Wrapper):
     def __init__(self, inner: Store, *, mac_key: bytes | None = None) -> None:
         super().__init__(inner)
         self._seal = Seal(mac_key)
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         self._damaged = 0
         self._foreign = 0
 

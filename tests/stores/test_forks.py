@@ -151,3 +151,83 @@ def test_a_fork_in_a_put_of_the_same_thread_goes_on(tmp_path: Path) -> None:
         PYTHONWARNINGS="ignore::DeprecationWarning",
     )
     assert told == "0 0 0 "
+
+
+#: A process that forks while another thread is in the middle of something under each lock.
+LOCKED = """
+import os, signal, threading, time
+from ortcache.epcache import CacheCallbacks
+from ortcache.stores import Counted, Level, MemoryStore, Tiered, Verified
+from ortcache.stores.guarded import Guarded
+memory = MemoryStore()
+memory.put("damaged", b"ORTSEAL")
+counted, verified, guarded = Counted(memory), Verified(memory), Guarded(memory)
+tiered = Tiered([Level(memory, name="first")])
+cache = CacheCallbacks({}.get, None)
+guarded._reading._failed(OSError("away"))
+uses = [
+    (memory._lock, lambda: memory.get("key")),
+    (counted._lock, lambda: counted.get("key")),
+    (tiered._levels["first"]._lock, lambda: tiered.get("key")),
+    (verified._lock, lambda: verified.get("damaged")),
+    (guarded._reading._lock, lambda: guarded._reading.open),
+    (cache._lock, lambda: cache.read("key")),
+]
+for lock, use in uses:
+    inside = threading.Event()
+    def hold():
+        with lock:
+            inside.set()
+            time.sleep(0.1)
+    thread = threading.Thread(target=hold)
+    thread.start()
+    inside.wait()
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(10)  # ends a child that waits for ever
+        use()
+        os._exit(0)
+    print(os.waitpid(pid, 0)[1], end=" ")
+    thread.join()
+"""
+
+
+def test_no_child_waits_for_a_lock_that_another_thread_of_its_parent_held() -> None:
+    need("linux", sys.platform == "linux")
+    told = run_python(LOCKED, PYTHONWARNINGS="ignore::DeprecationWarning", quiet=False)
+    assert told == "0 0 0 0 0 0 "
+
+
+def test_a_fork_while_another_thread_opens_a_store_goes_on(tmp_path: Path) -> None:
+    need("linux", sys.platform == "linux")
+    told = run_python(
+        """
+        import os, pathlib, signal, sys, threading
+        from ortcache.stores.late import LateStore
+        signal.alarm(20)
+        opening, forking = threading.Event(), threading.Event()
+        make = pathlib.Path.mkdir
+        def slow(self, *args, **how):
+            opening.set()
+            forking.wait(0.5)
+            return make(self, *args, **how)
+        pathlib.Path.mkdir = slow
+        for turn, url in enumerate(("file://%s/d?max_size=1M", "sqlite:///%s/s/s.db")):
+            opening.clear()
+            store = LateStore(url % sys.argv[1])
+            thread = threading.Thread(target=store.put, args=("key", b"x"))
+            thread.start()
+            opening.wait()
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(20)
+                store.put("child", b"y")
+                os._exit(0)
+            print(os.waitpid(pid, 0)[1], end=" ")
+            thread.join()
+            print(store.get("key"), store.get("child"))
+        """,
+        tmp_path,
+        PYTHONWARNINGS="ignore::DeprecationWarning",
+    )
+    assert told == "0 b'x' b'y'\n0 b'x' b'y'\n"
