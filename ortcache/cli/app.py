@@ -62,7 +62,8 @@ def _not_of_breaker(record: logging.LogRecord) -> bool:
 
 def _drop_output() -> None:
     """What is still buffered must not fail again when the interpreter exits."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -36,6 +36,8 @@ def _run(args: argparse.Namespace) -> int:
     to_stdout = args.output in (None, "-")
     if to_stdout and args.json:
         raise InputError("--json says what was written, so the value needs a file: add -o FILE")
+    if to_stdout and sys.stdout is None:
+        raise InputError("there is no standard output to give the value to: add -o FILE")
     if to_stdout and sys.stdout.isatty() and not args.force:
         raise InputError("a value is binary, and standard output is a terminal: add -o FILE, or -f to write it anyway")
     with opened(args.store, read_only=True) as store:

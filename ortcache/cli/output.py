@@ -14,7 +14,7 @@ from ..core.status import describe
 from ..errors import OrtcacheError
 from ..stores.masking import masked
 
-__all__ = ["add_json", "add_library", "columns", "complain", "error_text", "show"]
+__all__ = ["add_json", "add_library", "columns", "complain", "error_text", "say", "show"]
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,13 @@ def show(args: argparse.Namespace, document: Any, lines: Iterable[str]) -> None:
 
 def complain(text: str) -> None:
     """Say on standard error, in one line, what is not as it should be."""
-    print(f"ortcache: {_one_line(text)}", file=sys.stderr)
+    say(f"ortcache: {_one_line(text)}")
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Print on standard error, where there is one: without, `print` would take standard output."""
+    if sys.stderr is not None:
+        print(text, end=end, file=sys.stderr, flush=True)
 
 
 def error_text(error: BaseException) -> str:

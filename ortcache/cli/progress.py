@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any, Protocol
 
-from .output import complain
+from .output import complain, say
 
 __all__ = ["INTERVAL", "Display", "PlainDisplay", "RichDisplay", "open_display"]
 
@@ -49,7 +49,7 @@ class PlainDisplay:
         self.say(f"{self._name}: {what}")
 
     def say(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        say(text)
 
     def tick(self) -> None:
         now = time.monotonic()

@@ -33,7 +33,7 @@ def _run(args: argparse.Namespace) -> int:
     check_key(args.key)
     if args.file not in (None, "-"):
         value = Path(args.file).read_bytes()
-    elif args.file is None and sys.stdin.isatty():
+    elif sys.stdin is None or (args.file is None and sys.stdin.isatty()):
         raise InputError("name a FILE, or give the value on standard input")
     else:
         value = sys.stdin.buffer.read()

@@ -12,7 +12,7 @@ from ..scope import delete_scope
 from ..stores.protocol import Store
 from . import entries, scoped
 from .guard import check_is_store
-from .output import add_json, complain, show
+from .output import add_json, complain, say, show
 from .target import add_store, opened, shown
 
 __all__ = ["add_parser"]
@@ -83,5 +83,5 @@ def _keys(store: Store, args: argparse.Namespace) -> tuple[list[str], list[str]]
 def _agreed(count: int, store: str) -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
         raise InputError("--all removes every entry: add --yes where there is no terminal to ask on")
-    print(f"Remove all {entries.count(count)} of {shown(store)}? [y/N] ", end="", file=sys.stderr, flush=True)
+    say(f"Remove all {entries.count(count)} of {shown(store)}? [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")

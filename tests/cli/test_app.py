@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import ortcache
 from ortcache.cli import abi_ls, main
+from ortcache.stores import open_store
 
 from ..support.cli import run
 from ..support.oracles import ROOT, need
@@ -81,6 +83,29 @@ def test_a_full_disk_is_one_line() -> None:
         done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("ortcache: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("closed", ["stdin", "stdout", "stderr"])
+@pytest.mark.parametrize(
+    "args", [("put", "none", "key"), ("put", "none", "key", "gone"), ("get", "{}", "key"), ("ls", "{}", "other"),
+             ("ls", "none"), ("rm", "{}", "--all"), ("abi", "show", "none")],
+)  # fmt: skip
+def test_a_closed_stream_is_no_traceback_and_nothing_goes_to_another(
+    args: tuple[str, ...], closed: str, tmp_path: Path
+) -> None:
+    need("linux", sys.platform.startswith("linux"))
+    open_store(tmp_path / "store").put("key", b"value")
+    command = [sys.executable, "-m", "ortcache", *(arg.format(tmp_path / "store") for arg in args)]
+    descriptor = ("stdin", "stdout", "stderr").index(closed)
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, preexec_fn=lambda: os.close(descriptor),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr and "ortcache: " not in done.stdout
+    if (args[0], closed) in (("put", "stdin"), ("get", "stdout")):
+        assert done.returncode in (1, 2)
+    if closed != "stderr" and done.returncode:
+        assert done.stderr.startswith("ortcache: ") and done.stderr.count("\n") == 1
 
 
 def test_a_name_that_the_terminal_cannot_show_is_escaped() -> None:
