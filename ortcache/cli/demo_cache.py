@@ -61,7 +61,7 @@ def cache_text(phases: list[dict[str, Any]]) -> list[str]:
 
 
 def _process(library: str, store: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "ortcache.cli.demo_process", library, os.fspath(store)]
+    command = [sys.executable, "-P", "-m", "ortcache.cli.demo_process", library, os.fspath(store)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)

@@ -18,8 +18,8 @@ def probe(library: str | None) -> dict[str, dict[str, Any]]:
     """Stage to ``{"found": …}`` or ``{"failed": …}``; stages after one that ended the process are not there."""
     if not sys.executable:
         return {"find": {"failed": "this Python does not know its own executable, so nothing could be tried"}}
-    command = [sys.executable, "-W", "ignore", "-m", "ortcache.cli.probe", *([library] if library else [])]
-    # The same modules as here, in the same order.
+    command = [sys.executable, "-P", "-W", "ignore", "-m", "ortcache.cli.probe", *([library] if library else [])]
+    # The same modules as here, in the same order: with -P, none of the working directory before them.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     try:
         done = subprocess.run(

@@ -75,7 +75,7 @@ def _show(event: dict[str, Any], display: Display) -> None:
 def _process(job: Job) -> Iterator[subprocess.Popen[str]]:
     """The process, ended with this block however that ends."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "ortcache.cli.warm_process"],
+        [sys.executable, "-P", "-m", "ortcache.cli.warm_process"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

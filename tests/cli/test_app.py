@@ -11,9 +11,11 @@ import pytest
 
 import ortcache
 from ortcache.cli import abi_ls, main
+from ortcache.cli.sample import mul_model
 from ortcache.stores import open_store
 
 from ..support.cli import run
+from ..support.installed import library_file
 from ..support.oracles import ROOT, need
 from ..support.process import run_python
 
@@ -106,6 +108,22 @@ def test_a_closed_stream_is_no_traceback_and_nothing_goes_to_another(
         assert done.returncode in (1, 2)
     if closed != "stderr" and done.returncode:
         assert done.stderr.startswith("ortcache: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["doctor", "demo", "warm"])
+def test_what_lies_in_the_working_directory_is_not_imported(command: str, tmp_path: Path) -> None:
+    library_file()
+    for name in ("json", "onnxruntime", "numpy"):
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('this is no {name}')", "utf-8")
+    model = tmp_path / "mul.onnx"
+    model.write_bytes(mul_model())
+    args = [str(model), "--ep", "mul", "--store", str(tmp_path / "store")] if command == "warm" else []
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "ortcache", command, *args],  # -P: as the installed script starts
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "this is no" not in done.stdout + done.stderr
 
 
 def test_a_name_that_the_terminal_cannot_show_is_escaped() -> None:
