@@ -170,11 +170,10 @@ def _hook() -> None:
 
 
 def _at_exit() -> None:
-    for directory in list(_live):
-        try:
-            directory._before_exit()
-        finally:
-            directory.remove()
+    with contextlib.ExitStack() as each:  # has its turn, whatever becomes of the others
+        for directory in list(_live):
+            each.callback(directory.remove)
+            each.callback(directory._before_exit)
 
 
 def _after_fork() -> None:

@@ -78,6 +78,25 @@ def test_nothing_is_left_at_the_end_of_a_process(tmp_path: Path, root: Path, end
     assert len(stored(tmp_path)) == saved
 
 
+OTHERS = """
+from ortcache.stores import MemoryStore
+class Broken(MemoryStore):
+    def put(self, key, value):
+        raise OSError(28, "no room")
+stores = {"broken": Broken(), "good": DirectoryStore(sys.argv[1]), "full": Broken()}
+for name, store in stores.items():
+    other = bridge.directory(store, name, scope="v1", root=sys.argv[2], strict=True)
+    (other.path / "engine").write_bytes(b"engine")
+"""
+
+
+def test_a_directory_that_fails_at_the_end_takes_none_of_the_others_along(tmp_path: Path, root: Path) -> None:
+    _, said = start(OWNER + OTHERS, tmp_path / "store", root).communicate(timeout=60)
+    assert said.count("OSError: [Errno 28] no room") == 2
+    assert left(root) == []
+    assert len(stored(tmp_path)) == 2
+
+
 def test_what_a_killed_process_left_is_swept_and_what_a_living_one_has_is_kept(tmp_path: Path, root: Path) -> None:
     need("linux", sys.platform == "linux")
     living, dead = (start(OWNER + "sys.stdin.read()", tmp_path / "store", root) for _ in range(2))
