@@ -30,9 +30,10 @@ class DirectoryStore:
     With a cap, the values not used for longest make room. The time of a file (its mtime) is that of its last use, so
     there is nothing beside the values that could be lost. In one process the order is exact; what another process read
     counts as used within `RESOLUTION` seconds. No process waits for another, and so the cap is kept as follows: a
-    process looks at the whole directory at its first put, and again whenever it has put a `SHARE` of the cap. With n
-    processes that put at once the values may take up to ``max_size * (1 + n * SHARE)`` bytes, and ``max_size`` again
-    when each has looked. Without a cap nothing is looked at, and a get writes nothing.
+    process looks at the whole directory at its first put, and again before what it has put since is a `SHARE` of the
+    cap. With n processes the values may take up to ``max_size * (1 + n * SHARE)`` bytes and those that are put in the
+    same moment, and ``max_size`` again when each has looked. Without a cap nothing is looked at, and a get writes
+    nothing.
 
     Args:
         root: the directory; made where it is not there.

@@ -1,8 +1,8 @@
 """The cap of a directory: which files make room for another.
 
 What is in the directory is known from one look at it and from what this process did since. Looking again at every put
-would cost as much as there are files; so it is done when a fixed share of the cap was put since, which makes the cost
-of a put the same however many files there are.
+would cost as much as there are files; so it is done before what was put since becomes a fixed share of the cap, which
+makes the cost of a put the same however many files there are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["RESOLUTION", "SHARE", "Eviction", "scan"]
 #: Seconds. A use is written to the file's time where the time that is there is older.
 RESOLUTION = 60
 
-#: Of the cap: how much this process puts between two looks at the directory.
+#: Of the cap: less than this is put by this process between two looks at the directory.
 SHARE = 1 / 16
 
 
@@ -38,7 +38,7 @@ class Eviction:
         self._max_size = max_size
         self._lock = ForkLock()
         self._ledger: Ledger | None = None
-        self._put = 0  # bytes, since the last look
+        self._put = 0  # bytes, in ignorance of what others put since the last look
         #: Uses that the ledger does not know yet. A get waits for no lock.
         self._uses: deque[tuple[str, int]] = deque(maxlen=1 << 16)
 
@@ -53,13 +53,12 @@ class Eviction:
     def publish(self, key: str, size: int, temporary: Temporary, path: Path) -> list[tuple[str, int]]:
         """Give a file its name, and remove others for it before; their keys and sizes."""
         with self._lock:
-            ledger = self._known()
+            ledger = self._known(size)
             evicted = self._make_room(ledger, key, size)
             now = time.time_ns()
             os.utime(temporary.path, ns=(now, now))  # the system's own is too coarse for an order
             temporary.publish(path)
             ledger.put(key, size, now)
-            self._put += size
         return evicted
 
     def dropped(self, key: str) -> None:
@@ -68,7 +67,8 @@ class Eviction:
             if self._ledger is not None:
                 self._ledger.drop(key)
 
-    def _known(self) -> Ledger:
+    def _known(self, size: int) -> Ledger:
+        self._put += size
         if self._ledger is None or self._put >= self._max_size * SHARE:
             self._ledger = self._look(self._ledger or Ledger())
             self._put = 0

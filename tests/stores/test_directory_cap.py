@@ -133,6 +133,19 @@ def test_what_others_deleted_or_put_is_noticed_within_the_stated_share(root: Pat
     assert sum(entry.size for entry in store.entries()) <= 16_000
 
 
+def test_a_value_that_is_a_share_of_the_cap_is_put_with_a_look_at_what_others_put(root: Path) -> None:
+    store, other = DirectoryStore(root, max_size=16_000), DirectoryStore(root, max_size=16_000)
+    store.put("small", b"")  # it has looked at the directory
+    other.put("theirs", bytes(16_000))
+    store.put("large", bytes(8000))
+    assert list(store.keys()) == ["large"]
+    other.put("theirs", bytes(8000))
+    store.put("blind", bytes(999))
+    assert sum(entry.size for entry in store.entries()) == 16_999  # less than a share more than the cap
+    store.put("seeing", bytes(1))
+    assert sum(entry.size for entry in store.entries()) <= 16_000
+
+
 def test_a_value_that_is_removed_while_it_is_read_is_read_to_its_end(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
