@@ -66,6 +66,7 @@ class PrivateDirectory:
                 remove_tree(self._whole)
                 raise
         _live.add(self)
+        atexit.register(self._at_exit)  # each on its own: one that fails takes none of the others along
 
     @property
     def mine(self) -> bool:
@@ -84,6 +85,7 @@ class PrivateDirectory:
         """Remove all of it. Does nothing the second time, and in a forked child."""
         file, self._file = self._file, None
         _live.discard(self)
+        atexit.unregister(self._at_exit)
         if file is None:
             return
         # The lock goes last: whatever is left by a kill now, the next sweep finds at once. And it is not held then, as
@@ -99,6 +101,13 @@ class PrivateDirectory:
         if self._file is not None:
             let_go(self._file)
             self._file = None
+            atexit.unregister(self._at_exit)
+
+    def _at_exit(self) -> None:
+        try:
+            self._before_exit()
+        finally:
+            self.remove()
 
 
 def sweep(roots: list[Path], key: str, *, keep: bool = False) -> list[str]:
@@ -164,16 +173,8 @@ def _hook() -> None:
     with _hooks:
         if not _hooked:
             _hooked = True
-            atexit.register(_at_exit)
             if hasattr(os, "register_at_fork"):
                 os.register_at_fork(after_in_child=_after_fork)
-
-
-def _at_exit() -> None:
-    with contextlib.ExitStack() as each:  # has its turn, whatever becomes of the others
-        for directory in list(_live):
-            each.callback(directory.remove)
-            each.callback(directory._before_exit)
 
 
 def _after_fork() -> None:
