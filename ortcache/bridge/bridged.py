@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -62,7 +63,9 @@ class BridgedDirectory:
         self._release = release
         self._report = Report(entry.label if entry is not None else "no entry")
         self._lock = threading.RLock()
-        self._restored: Pack | None = None
+        self._restored: str | None = None  # the entry's digest, while it is not known to be of no use
+        self._loading = 0  # how many threads do so
+        self._loading_lock = threading.Lock()
         self._ended = False
         searched = [root] if root is not None else roots()
         died = sweep(searched, entry.identity if entry is not None else "", keep="w" not in mode)
@@ -130,23 +133,22 @@ class BridgedDirectory:
         private, restored, entry = self._private, self._restored, self._entry
         if private is None or not private.mine or restored is None or entry is None:
             return self._made(make)
-        self._mark(private, f"{entry.identity} {restored.digest}")
         try:
-            return self._made(make)
+            with self._marked(private, f"{entry.identity} {restored}"):
+                return self._made(make)
         except Exception as error:
             first = error
-        finally:
-            private.unmark()
-        self._report.not_loaded(first)
         with self._lock:
-            self._restored = None
-            if self._contents is not None:
-                self._contents.clear()
+            if self._restored is not None:  # else another thread has come to know it, and builds there
+                self._restored = None
+                self._report.not_loaded(first)
+                if self._contents is not None:
+                    self._contents.clear()
         try:
             session = self._made(make)
         except Exception as second:
             raise second from first
-        entry.quarantine(restored.digest)
+        entry.quarantine(restored)
         return session
 
     def check(self, session: Any) -> None:
@@ -206,14 +208,25 @@ class BridgedDirectory:
                 raise
             self._report.not_written(error)
             return
-        self._restored = pack
+        self._restored = pack.digest
         self._report.restored(len(pack.members), len(pack.body), time.perf_counter() - start)
 
-    def _mark(self, private: PrivateDirectory, text: str) -> None:
+    @contextlib.contextmanager
+    def _marked(self, private: PrivateDirectory, text: str) -> Iterator[None]:
+        """Around loading the entry, which several threads may do at once."""
+        with self._loading_lock:
+            try:
+                private.mark(text)
+            except OSError as error:
+                self._failed("leaving a mark", error)
+            self._loading += 1
         try:
-            private.mark(text)
-        except OSError as error:
-            self._failed("leaving a mark", error)
+            yield
+        finally:
+            with self._loading_lock:
+                self._loading -= 1
+                if not self._loading:
+                    private.unmark()
 
     def _made(self, make: Callable[[Self], _Session]) -> _Session:
         session = make(self)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import threading
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -36,6 +40,18 @@ class Fake:
         return list(self._providers)
 
 
+class Copying(MemoryStore):
+    """Gives copies, as a store that is not in memory does."""
+
+    def __init__(self, inner: MemoryStore) -> None:
+        super().__init__()
+        self._inner = inner
+
+    def get(self, key: str) -> bytes | None:
+        value = self._inner.get(key)
+        return None if value is None else bytes(bytearray(value))
+
+
 def seed(store: MemoryStore, content: bytes) -> None:
     with bridge.directory(store, "fake", scope="v1") as d:
         assert d.path is not None
@@ -52,6 +68,52 @@ def test_an_entry_that_cannot_be_loaded_is_moved_aside_and_built_anew(temporary:
     with bridge.directory(store, "fake", scope="v1") as d:
         assert d.session(Fake).warm
     assert d.stats.quarantined == 0
+
+
+def test_several_threads_that_cannot_load_an_entry_count_it_once(temporary: Path, store: MemoryStore) -> None:
+    seed(store, b"bad")
+    threads = 3
+    at_once = threading.Barrier(threads)
+
+    def make(d: BridgedDirectory) -> Fake:
+        assert d.path is not None
+        if (d.path / "engine").exists() and (d.path / "engine").read_bytes() == b"bad":
+            at_once.wait(30)
+        return Fake(d)
+
+    with bridge.directory(store, "fake", scope="v1") as d, ThreadPoolExecutor(threads) as pool:
+        for session in [pool.submit(d.session, make) for _ in range(threads)]:
+            assert session.result().get_providers()
+    assert (d.stats.hits, d.stats.misses, d.stats.quarantined, d.stats.saved_files) == (0, 1, 1, 1)
+
+
+def test_the_mark_stays_until_the_last_thread_has_loaded(temporary: Path, store: MemoryStore) -> None:
+    seed(store, b"good")
+    mark = "*/loading"
+    with bridge.directory(store, "fake", scope="v1") as d:
+
+        def make(d: BridgedDirectory) -> Fake:
+            d.session(Fake)
+            assert len(list(temporary.glob(mark))) == 1
+            return Fake(d)
+
+        assert d.session(make).warm
+        assert list(temporary.glob(mark)) == []
+
+
+def test_what_was_restored_is_not_kept_in_memory(temporary: Path, store: MemoryStore) -> None:
+    size = 32 << 20
+    with bridge.directory(store, "fake", scope="v1") as d:
+        assert d.path is not None
+        (d.path / "engine").write_bytes(bytes(size))
+    tracemalloc.start()
+    try:
+        with bridge.directory(Copying(store), "fake", scope="v1") as d:
+            gc.collect()
+            assert d.stats.restored_bytes == size
+            assert tracemalloc.get_traced_memory()[0] < size / 4
+    finally:
+        tracemalloc.stop()
 
 
 def test_where_it_fails_without_the_entry_too_the_entry_stays(temporary: Path, store: MemoryStore) -> None:
