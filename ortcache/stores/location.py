@@ -48,7 +48,7 @@ class Location:
     """
 
     scheme: str
-    place: str
+    place: str = field(repr=False)
     options: dict[str, str] = field(repr=False)
     shown: str
 

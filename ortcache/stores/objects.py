@@ -213,6 +213,11 @@ def _checked_url(url: str) -> str:
         raise InputError(f"{masked(url)!r} is no object store's URL: it starts with one of {known}")
     if "?" in rest or "#" in rest:
         raise InputError(f"{masked(url)!r}: options are arguments here; only open_store takes them in the URL")
-    if scheme not in ("file", "memory") and not rest.partition("/")[0]:
-        raise InputError(f"{url!r} names no bucket: write {scheme}://bucket/prefix")
+    bucket = rest.partition("/")[0]
+    if scheme not in ("file", "memory") and not bucket:
+        raise InputError(f"{masked(url)!r} names no bucket: write {scheme}://bucket/prefix")
+    if ":" in bucket or ("@" in bucket and not scheme.startswith("abfs")):
+        raise InputError(
+            f"{masked(url)!r}: credentials are options or in the environment: no : or @ is in a bucket's name"
+        )
     return url

@@ -216,7 +216,11 @@ def _count(size: int) -> int:
 
 
 def _checked_url(url: str) -> str:
-    parts, shown = urlsplit(url), masked(url)
+    shown = masked(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # its text may tell the password
+        raise InputError(f"{shown!r} is no URL: what is special in a password is percent-encoded") from None
     if parts.scheme not in ("redis", "rediss", "unix"):
         raise InputError(f"{shown!r} is no Redis URL: it starts with redis://, rediss:// or unix://")
     if parts.query or parts.fragment:
@@ -230,5 +234,8 @@ def _checked_url(url: str) -> str:
     except ValueError:
         port_is_right = False
     if not parts.hostname or not port_is_right or not re.fullmatch(r"(/[0-9]*)?", parts.path):
-        raise InputError(f"{shown!r} is not {parts.scheme}://[user:password@]host[:port][/database number]")
+        raise InputError(
+            f"{shown!r} is not {parts.scheme}://[user:password@]host[:port][/database number]; what is special in a "
+            "password is percent-encoded"
+        )
     return url

@@ -53,6 +53,8 @@ def test_an_unknown_option_is_refused_by_name_with_what_is_known(url: str, known
         ("memory:?mac_key=0123456789abcdef", "mac_key_env=NAME"), ("memory:?on_evict=x", "give it as argument"),
         ("memory:?mac_key_env=ORTCACHE_TEST_NOT_SET", "'ORTCACHE_TEST_NOT_SET' is not set"),
         ("s3://b?region=x&skip_signature=perhaps", "cannot be opened"), ("az://c/x", "cannot be opened"),
+        ("redis://me:a/b@h", "percent-encoded"), ("redis://me:a@[::1", "percent-encoded"),
+        ("s3://id@bucket", "credentials are options"), ("az://account:key@container", "credentials are options"),
         ("redis://h:port", "host\\[:port\\]"), ("redis://h/name", "database"),
     ],
 )  # fmt: skip
@@ -77,6 +79,11 @@ def test_secrets_are_in_no_message() -> None:
         "s3://b?secret_access_key=geheim&nonsense=1", "s3://b?secret_access_key=geheim&timeout=-1",
         "s3://b?secret_access_key=geheim&region=x", "foo://me:geheim@host", "gs://b?service_account_key=geheim",
         "az://c?account_name=me&account_key=geheim", "memory:?mac_key=geheim", "/path?token=geheim",
+        # what is special in a password should be percent-encoded, and often is not
+        "redis://me:geh/geheim@host", "redis://:geheim/=@host:1/0", "redis://me:geh#geheim@host",
+        "redis:me:geheim@host", "redis://me:geh?geheim@host", "redis://me:geheim", "redis://me:geheim@[::1", "redis://me:geheim@h\u2100",
+        "foo://me:geh/geheim@host", "redis://h?pwd=geheim", "redis://h?auth=geheim", "s3://me:geheim@bucket",
+        "s3://me:geh/geheim@bucket", "abfss://me:geheim@account.dfs.core.windows.net/x", "gs://me:geheim@bucket",
     ):  # fmt: skip
         with pytest.raises(InputError) as raised:
             open_store(url)
