@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 import time
@@ -63,6 +64,7 @@ class BridgedDirectory:
         self._release = release
         self._report = Report(entry.label if entry is not None else "no entry")
         self._lock = threading.RLock()
+        self._process = os.getpid()
         self._restored: str | None = None  # the entry's digest, while it is not known to be of no use
         self._loading = 0  # how many threads do so
         self._loading_lock = threading.Lock()
@@ -91,6 +93,8 @@ class BridgedDirectory:
         Call it when no session is being made: files that belong together must all be there. Does nothing where nothing
         changed, in a read-only directory, after `close`, and in a forked child.
         """
+        if self._forked:
+            return False
         with self._lock:
             contents, entry = self._active(), self._entry
             if contents is None or entry is None or "w" not in self.mode:
@@ -234,6 +238,11 @@ class BridgedDirectory:
         return session
 
     def _end(self, *, save: bool) -> None:
+        if self._forked:
+            if not self._ended:
+                self._ended = True
+                self._release()
+            return
         with self._lock:
             if self._ended:
                 return
@@ -259,6 +268,11 @@ class BridgedDirectory:
             self._report.dropped(changes)
         if not contents.restored and not changes.listing.files:
             self._report.nothing_written(self.ep)
+
+    @property
+    def _forked(self) -> bool:
+        """Is this a child of its process? There, another thread of the parent's may hold the lock for ever."""
+        return os.getpid() != self._process
 
     def _active(self) -> Contents | None:
         there = self._private is not None and self._private.mine and not self._ended

@@ -191,6 +191,39 @@ def test_a_forked_child_neither_removes_nor_saves_its_parents(tmp_path: Path, ro
     assert run_python(FORKING, tmp_path / "store", root).endswith("\n1 []\n")
 
 
+SAVING = """
+import threading
+from ortcache.stores import MemoryStore
+class Slow(MemoryStore):
+    def put(self, key, value):
+        begun.set()
+        go_on.wait(30)
+        super().put(key, value)
+begun, go_on = threading.Event(), threading.Event()
+with bridge.directory(Slow(), "slow", scope="v1", root=sys.argv[2]) as slow:
+    (slow.path / "engine").write_bytes(b"engine")
+    saving = threading.Thread(target=slow.save)
+    saving.start()
+    begun.wait(30)
+    pid = os.fork()
+    if pid:
+        assert os.waitpid(pid, 0)[1] == 0
+        go_on.set()
+        saving.join()
+    else:
+        assert not slow.save()
+if not pid:
+    os._exit(0)
+print(slow.stats.saved_files)
+"""
+
+
+def test_a_child_that_is_forked_while_another_thread_saves_does_not_hang(tmp_path: Path, root: Path) -> None:
+    need("linux", hasattr(os, "fork"))
+    assert run_python(OWNER + SAVING, tmp_path / "store", root, timeout=60).endswith("\n1\n")
+    assert left(root) == []
+
+
 ORPHANING = """
 if os.fork() == 0:
     print("child", flush=True)
