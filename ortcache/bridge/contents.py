@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from .pack import MAX_FILES, Member, Pack, make_pack
-from .tree import FileState, Listing, empty_tree, list_tree, read_file, reads_are_seen, write_pack
+from .tree import FileState, Listing, empty_tree, is_full, list_tree, read_file, reads_are_seen, write_pack
 
 __all__ = ["KEPT_IDLE", "Changes", "Contents", "NewPack"]
 
@@ -124,6 +125,8 @@ class Contents:
             files = changes.listing.files
             if not changes or not files:
                 return None
+            if is_full(self.root):
+                raise OSError(errno.ENOSPC, "its folder is full, so what the provider wrote may be cut short")
             if len(files) > MAX_FILES:
                 raise OSError(f"the provider left {len(files)} files; at most {MAX_FILES} are stored")
             kept, stale = self._sort_out(changes)

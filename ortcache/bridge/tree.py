@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ __all__ = [
     "FileState",
     "Listing",
     "empty_tree",
+    "is_full",
     "list_tree",
     "read_file",
     "reads_are_seen",
@@ -74,6 +76,14 @@ def reads_are_seen(root: Path) -> bool:
     # its next read there, also one through a memory map, unless the mount says noatime.
     no_access_times = getattr(os, "ST_NOATIME", None)
     return no_access_times is not None and not os.statvfs(root).f_flag & no_access_times
+
+
+def is_full(root: Path) -> bool:
+    """Is there no room left in this file system?"""
+    if not hasattr(os, "statvfs"):
+        return shutil.disk_usage(root).free == 0
+    status = os.statvfs(root)
+    return not (status.f_bfree if os.geteuid() == 0 else status.f_bavail)
 
 
 def write_pack(root: Path, pack: Pack) -> dict[str, FileState]:

@@ -194,6 +194,41 @@ def test_a_full_disk_below_the_store_breaks_no_run(temporary: Path, tmp_path: Pa
     assert out.startswith("1 0 []\n")
 
 
+def test_files_that_a_full_folder_may_have_cut_short_are_not_stored(tmp_path: Path) -> None:
+    need("root", os.name == "posix" and os.geteuid() == 0)
+    from ..support.process import run_python
+
+    out = run_python(
+        """
+        import logging, subprocess, sys
+        from pathlib import Path
+        from ortcache import bridge
+        from ortcache.stores import MemoryStore
+        disk = Path(sys.argv[1]); disk.mkdir()
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True)
+        if made.returncode:
+            sys.exit(print("no mount"))
+        try:
+            logging.disable()
+            store = MemoryStore()
+            for size in (500_000, 3_000_000):
+                with bridge.directory(store, "fake", scope="v1", root=disk) as d:
+                    try:
+                        (d.path / "engine").write_bytes(bytes(size))
+                    except OSError:
+                        pass  # as a provider does that only logs it
+                print(d.stats.failed, d.stats.saved_files)
+            with bridge.directory(store, "fake", scope="v1", root=disk) as d:
+                print((d.path / "engine").stat().st_size)
+        finally:
+            subprocess.run(["umount", disk], check=True)
+        """,
+        tmp_path / "disk",
+    )
+    need("root", out != "no mount\n")
+    assert out.splitlines() == ["0 1", "1 0", "500000"]
+
+
 def test_where_no_directory_can_be_made_the_provider_runs_without(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
