@@ -19,6 +19,7 @@ from .core.status import describe
 from .errors import InputError
 from .keys import check_key
 from .stores.fork import ForkLock
+from .stores.ledger import parse_cap
 from .stores.protocol import Buffer
 from .stores.readonly import is_read_only
 
@@ -76,11 +77,14 @@ class CacheCallbacks:
         read: gives the value of a key, or None. None for no reading.
         write: stores a key's value, a memoryview that is valid during the call only. None for no writing.
         strict: raise what fails from the making of the session.
-        max_size: bytes of the largest value that passes either way; None for no limit.
+        max_size: bytes of the largest value that passes either way, as `parse_size` takes them; None for no limit.
+
+    Raises:
+        InputError: ``max_size`` is no size.
 
     Attributes:
         strict: as it was given.
-        max_size: likewise.
+        max_size: bytes, or None.
     """
 
     def __init__(
@@ -89,12 +93,12 @@ class CacheCallbacks:
         write: Callable[[str, memoryview], object] | None,
         *,
         strict: bool = False,
-        max_size: int | None = None,
+        max_size: str | int | None = None,
     ) -> None:
         self._read = read
         self._write = write
         self.strict = strict
-        self.max_size = max_size
+        self.max_size = parse_cap(max_size)
         self._collecting: list[tuple[int, list[BaseException]]] = []  # a thread, and what failed meanwhile
         self._failures = 0
         self._lock = ForkLock()
@@ -126,7 +130,7 @@ class CacheCallbacks:
         assert self._read is not None
         try:
             value = self._read(check_key(key))
-            size = 0 if value is None else memoryview(value).nbytes
+            size = _size(value)
             self._check_size(key, size)
         except BaseException as error:
             self._failed("read", key, error)
@@ -192,13 +196,20 @@ class CacheCallbacks:
             _log.log(level, "EP cache: the %s of %r failed: %s", what, key, describe(error))
 
 
+def _size(value: Buffer | None) -> int:
+    try:
+        return 0 if value is None else memoryview(value).nbytes
+    except TypeError:
+        raise TypeError(f"a read function must give bytes or None, not {type(value).__name__}") from None
+
+
 def make_callbacks(
     cache: Any = None,
     *,
     read: Callable[[str], Buffer | None] | None = None,
     write: Callable[[str, memoryview], object] | None = None,
     strict: bool = False,
-    max_size: int | None = None,
+    max_size: str | int | None = None,
 ) -> CacheCallbacks | None:
     """A `CacheCallbacks` from what a user gives.
 
@@ -213,7 +224,8 @@ def make_callbacks(
 
     Raises:
         TypeError: both a cache and functions, or something that is none.
-        InputError: a URL or a path that names no store. One that cannot be opened is an error of each read and write.
+        InputError: a URL or a path that names no store, or ``max_size`` is no size. A store that cannot be opened is an
+            error of each read and write.
     """
     if cache is not None and (read or write):
         raise TypeError("give either a cache or functions for it, not both")

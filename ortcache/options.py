@@ -47,7 +47,7 @@ class SessionOptions(_SessionOptions):
         read: Callable[[str], Buffer | None] | None = None,
         write: Callable[[str, memoryview], object] | None = None,
         strict: bool = False,
-        max_size: int | None = None,
+        max_size: str | int | None = None,
     ) -> None:
         """Let execution providers keep their cache in a store or in functions, and not in the file system.
 
@@ -62,11 +62,11 @@ class SessionOptions(_SessionOptions):
             write: a function instead: gets a key and a memoryview, which is valid during the call only.
             strict: refuse to make a session whose execution providers cannot honour what is set here, and raise what
                 fails while it is made.
-            max_size: bytes of the largest value that passes.
+            max_size: bytes of the largest value that passes, such as ``64M``; None for any.
 
         Raises:
             TypeError: it is none of these.
-            InputError: a URL or a path that names no store.
+            InputError: a URL or a path that names no store, or a ``max_size`` that is no size.
             HostError: this ONNX Runtime has no such callbacks, and is too old for the host.
         """
         chosen = choose_callbacks(cache, read=read, write=write, strict=strict, max_size=max_size)

@@ -59,7 +59,7 @@ def attach(
     read: Callable[[str], Buffer | None] | None = None,
     write: Callable[[str, memoryview], object] | None = None,
     strict: bool = False,
-    max_size: int | None = None,
+    max_size: str | int | None = None,
 ) -> None:
     """Let the execution providers of official sessions keep their cache in a store, and not in the file system.
 
@@ -75,11 +75,11 @@ def attach(
         read: a function instead: gets a key, gives bytes, or None for a miss.
         write: a function instead: gets a key and a memoryview, which is valid during the call only.
         strict: refused, since the official ``InferenceSession`` cannot be: `session` takes it.
-        max_size: bytes of the largest value that passes.
+        max_size: bytes of the largest value that passes, such as ``64M``; None for any.
 
     Raises:
         TypeError: the options are no official ones, or the cache is none of these.
-        InputError: strict, here; or a URL that names no store.
+        InputError: strict, here; a URL that names no store, or a ``max_size`` that is no size.
         LibraryNotFoundError: there is no onnxruntime module.
         HostError: it is too old, or the host does not cover this platform.
     """

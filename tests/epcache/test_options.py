@@ -209,6 +209,31 @@ def test_what_is_no_function_is_refused(options: Any, name: str) -> None:
         options.set_ep_cache(**{name: 3})
 
 
+@pytest.mark.parametrize("size", ["big", 0, -1, True, 1.5, b"1"])
+def test_a_limit_that_is_no_size_is_refused_and_changes_nothing(options: Any, size: Any) -> None:
+    options.set_ep_cache({})
+    before = tuple_of(options)
+    with pytest.raises(oc.InputError, match="size"):
+        options.set_ep_cache({}, max_size=size)
+    assert tuple_of(options) == before
+
+
+def test_a_limit_is_a_size_as_a_store_takes_it(options: Any) -> None:
+    options.set_ep_cache({"key": b"x" * 2048, "long": b"x" * 2049}, max_size="2K")
+    assert options.ep_cache.max_size == 2048
+    assert options.ep_cache.read("key") == b"x" * 2048
+    with pytest.raises(oc.InputError, match="at most 2048"):
+        options.ep_cache.read("long")
+
+
+@pytest.mark.parametrize("value", ["text", 3, [1], object()])
+def test_a_read_function_that_gives_no_bytes_is_told_so(value: Any) -> None:
+    cache = oc.CacheCallbacks(lambda key: value, None)
+    with pytest.raises(TypeError, match=f"must give bytes or None, not {type(value).__name__}"):
+        cache.read("key")
+    assert cache.stats.read_errors == 1
+
+
 def test_closed_options_refuse(options: Any) -> None:
     options.close()
     with pytest.raises(oc.ClosedError):
