@@ -90,8 +90,9 @@ class StoredDirectory:
         return told or "the store does not say why"
 
     def _move_aside(self, data: bytes) -> None:
-        self._attempt("keeping it aside", lambda: self._store.put(self._aside, data))
+        # First: at a cap, others would make room for a second copy.
         self._attempt("removing it", lambda: self._store.delete(self._key))
+        self._attempt("keeping it aside", lambda: self._store.put(self._aside, data))
         self.quarantined += 1
 
     def _attempt(self, what: str, function: Callable[[], _T]) -> _T | None:

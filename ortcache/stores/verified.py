@@ -166,16 +166,15 @@ class Verified(Wrapper):
             _log.warning("the entry %r is %s (%s); %s%s", key, what, flaw.reason, done, last)
 
     def _move(self, key: str, data: bytes) -> str:
-        """Put the data aside and delete the entry, unless somebody has replaced it meanwhile."""
+        """Delete the entry, unless somebody has replaced it meanwhile, and put the data aside."""
+        if self.inner.get(key) == data:
+            self.inner.delete(key)  # first: at a cap, good entries would make room for a second copy
         slot = f"{QUARANTINE}{hashlib.sha256(key.encode()).digest()[0] % _SLOTS}"
-        done = f"moved to {slot}"
         try:
             self.inner.put(slot, frame(key, data))
         except Exception as error:  # a full store, or a cap
-            done = f"deleted, as it could not be kept: {type(error).__name__}: {error}"
-        if self.inner.get(key) == data:
-            self.inner.delete(key)
-        return done
+            return f"deleted, as it could not be kept: {type(error).__name__}: {error}"
+        return f"moved to {slot}"
 
 
 def _entry_key(key: str) -> str:

@@ -92,6 +92,17 @@ def test_what_is_kept_aside_is_bounded(inner: MemoryStore) -> None:
     assert len(aside(inner)) == len(list(inner.keys())) == len(store.quarantined()) == 8
 
 
+def test_at_a_cap_no_good_entry_makes_room_for_what_is_kept_aside() -> None:
+    inner = MemoryStore(max_size=1040)
+    store = Verified(inner)
+    for key in "abcde":
+        store.put(key, bytes(200 - SEAL_SIZE))
+    damage(inner, "e")
+    assert store.get("e") is None
+    assert sorted(store.keys()) == ["a", "b", "c", "d"]
+    assert list(store.quarantined()) == ["e"]
+
+
 def test_log_lines_are_bounded(inner: MemoryStore, caplog: pytest.LogCaptureFixture) -> None:
     store = Verified(inner)
     with caplog.at_level(logging.WARNING, "ortcache.stores"):
