@@ -87,7 +87,8 @@ class Namespaced(Wrapper):
         if not stored.startswith(self._start):
             return None
         if not stored.startswith(self._hashed):
-            return stored[len(self._start) :]
+            key = stored[len(self._start) :]
+            return key if key_problem(key) is None else None  # a name of Windows' alone, which was put from below
         data = self.inner.get(stored)
         found = unframe(data) if data is not None else None
         return found[0] if found and key_problem(found[0]) is None and self._stored(found[0]) == stored else None

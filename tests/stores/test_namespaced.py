@@ -97,6 +97,16 @@ def test_a_key_of_any_length_fits(length: int) -> None:
     assert max(map(len, inner.keys())) <= MAX_LENGTH
 
 
+def test_what_no_key_is_called_is_not_listed() -> None:
+    inner = MemoryStore()
+    store = Namespaced(inner, "p")
+    store.put("console", b"x")
+    for stored in ("p.con", "p.nul.txt", "p..x", "p..con"):  # right below, and no key of the namespace
+        inner.put(stored, b"y")
+    assert list(store.keys()) == ["console"]
+    assert [entry.key for entry in store.entries()] == ["console"]
+
+
 def test_listing_reads_only_the_values_of_hashed_keys() -> None:
     read = []
 
