@@ -17,7 +17,7 @@ from ..epcache import CacheCallbacks, choose_callbacks
 from ..errors import InputError
 from ..host.entries import KEY_PREFIX, Entry
 from ..stores.protocol import Buffer
-from .module import imported_module, official_host
+from .module import hold_for_sessions_being_made, imported_module, official_host
 
 __all__ = ["Attachment", "attach", "attached", "attached_to_session"]
 
@@ -48,6 +48,8 @@ class Attachment:
     def replace(self, options: Any, entry: Entry) -> None:
         """Another entry counts from now on."""
         options.add_session_config_entry(entry.key, "1")
+        if self.numbers:
+            hold_for_sessions_being_made(options, self.entry)
         self.numbers.append(entry.number)
         self.entry = entry
 

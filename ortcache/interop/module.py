@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import sys
 import threading
 import weakref
+from types import FrameType
 from typing import Any
 
 from ..backend import backend_of
@@ -17,7 +19,14 @@ from ..host.entries import Entry
 from ..host.library import PluginLibrary
 from ..host.shim import check_platform
 
-__all__ = ["ep_cache_backend", "imported_module", "official_host", "official_module", "official_native"]
+__all__ = [
+    "ep_cache_backend",
+    "hold_for_sessions_being_made",
+    "imported_module",
+    "official_host",
+    "official_module",
+    "official_native",
+]
 
 #: Registered for a moment, to be handed the module's OrtApiBase. It brings no execution provider.
 _PROBE = "ortcache.probe"
@@ -134,6 +143,24 @@ def _hold_for_session(entry: Entry) -> None:
                     weakref.finalize(value, _let_go, entry).atexit = False
                     return
         frame = frame.f_back
+
+
+def hold_for_sessions_being_made(options: Any, entry: Entry) -> None:
+    """Keep what options had attached as long as the sessions that threads are making from them: one that has copied
+    the options, and made no provider yet, is to find it.
+    """
+    kind = imported_module().InferenceSession
+    frames: list[FrameType | None] = [*sys._current_frames().values()]
+    while frames:
+        frame = frames.pop()  # this one's own among them: none is kept, as that would be a cycle
+        while frame is not None:
+            if str(frame.f_globals.get("__name__")).startswith("onnxruntime."):
+                found = list(frame.f_locals.values())
+                if any(value is options for value in found):
+                    for value in found:
+                        if isinstance(value, kind):
+                            weakref.finalize(value, _let_go, entry).atexit = False
+            frame = frame.f_back
 
 
 def _let_go(_entry: Entry) -> None:

@@ -118,3 +118,34 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert right(session) and interop.ep_cache_stats(options).hits == 0
 """
     official_python(code, compiled)
+
+
+def test_a_session_that_is_being_made_keeps_what_another_thread_replaces() -> None:
+    code = """
+import threading
+from onnxruntime.capi import onnxruntime_inference_collection as collection
+class Slow:
+    "The module's C part; a session is made slowly once it has copied its options."
+    def __init__(self, real):
+        self.real = real
+    def __getattr__(self, name):
+        return getattr(self.real, name)
+    def InferenceSession(self, *args):
+        made = self.real.InferenceSession(*args)
+        other = threading.Thread(target=interop.attach, args=(options, Values()))
+        other.start()
+        other.join()
+        gc.collect()
+        return made
+devices, store = interop.register_ep(MulEp), Values()
+options, dead = options_for(devices, store), weakref.ref(store)
+collection.C = Slow(collection.C)
+session = ort.InferenceSession(MODEL, options)
+collection.C = collection.C.real
+assert right(session) and len(store) == 1
+assert interop.ep_cache_stats(session).writes == 1 and interop.ep_cache_stats(options).reads == 0
+del session, store
+gc.collect()
+assert dead() is None and tuples() == 1
+"""
+    official_python(code)
