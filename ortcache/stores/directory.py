@@ -32,8 +32,8 @@ class DirectoryStore:
     counts as used within `RESOLUTION` seconds. No process waits for another, and so the cap is kept as follows: a
     process looks at the whole directory at its first put, and again before what it has put since is a `SHARE` of the
     cap. With n processes the values may take up to ``max_size * (1 + n * SHARE)`` bytes and those that are put in the
-    same moment, and ``max_size`` again when each has looked. Without a cap nothing is looked at, and a get writes
-    nothing.
+    same moment, and ``max_size`` again when each has looked. Files of another mode are somebody else's: they are not
+    counted, and do not make room. Without a cap nothing is looked at, and a get writes nothing.
 
     Args:
         root: the directory; made where it is not there.

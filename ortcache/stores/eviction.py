@@ -53,7 +53,7 @@ class Eviction:
     def publish(self, key: str, size: int, temporary: Temporary, path: Path) -> list[tuple[str, int]]:
         """Give a file its name, and remove others for it before; their keys and sizes."""
         with self._lock:
-            ledger = self._known(size)
+            ledger = self._known(size, temporary)
             evicted = self._make_room(ledger, key, size)
             now = time.time_ns()
             os.utime(temporary.path, ns=(now, now))  # the system's own is too coarse for an order
@@ -67,18 +67,19 @@ class Eviction:
             if self._ledger is not None:
                 self._ledger.drop(key)
 
-    def _known(self, size: int) -> Ledger:
+    def _known(self, size: int, temporary: Temporary) -> Ledger:
         self._put += size
         if self._ledger is None or self._put >= self._max_size * SHARE:
-            self._ledger = self._look(self._ledger or Ledger())
+            self._ledger = self._look(self._ledger or Ledger(), os.fstat(temporary.file).st_mode)
             self._put = 0
         while self._uses:
             self._ledger.use(*self._uses.popleft())
         return self._ledger
 
-    def _look(self, before: Ledger) -> Ledger:
+    def _look(self, before: Ledger, mode: int) -> Ledger:
         finer = {key: used for key, _, used in before}
-        values, left = scan(self._root)
+        # A file that no store made has another mode: where the root is no directory of its own, it is not to go.
+        values, left = scan(self._root, mode)
         sweep(self._root, left)
         now, found = time.time_ns(), []
         for key, size, used in values:
@@ -113,8 +114,8 @@ class Eviction:
         return evicted
 
 
-def scan(root: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
-    """Key, size and time in nanoseconds of each value, and the names that are temporary."""
+def scan(root: Path, mode: int | None = None) -> tuple[list[tuple[str, int, int]], list[str]]:
+    """Key, size and time in nanoseconds of each value (that has this mode), and the names that are temporary."""
     values, temporary = [], []
     with os.scandir(root) as entries:
         for entry in entries:
@@ -125,5 +126,6 @@ def scan(root: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
             with contextlib.suppress(FileNotFoundError):
                 if key is not None and entry.is_file(follow_symlinks=False):
                     status = entry.stat(follow_symlinks=False)
-                    values.append((key, status.st_size, status.st_mtime_ns))
+                    if mode is None or mode == status.st_mode:
+                        values.append((key, status.st_size, status.st_mtime_ns))
     return values, temporary

@@ -166,6 +166,21 @@ def test_a_value_that_is_removed_while_it_is_read_is_read_to_its_end(
     assert store.get("key") is None
 
 
+def test_a_file_that_no_store_made_does_not_make_room(root: Path) -> None:
+    need("linux", sys.platform == "linux")  # elsewhere files may have no such modes
+    root.mkdir(mode=0o700)
+    (root / "thesis.txt").write_bytes(bytes(1000))
+    used(root / "thesis.txt", 1e6)
+    (root / "thesis.txt").chmod(0o644)
+    DirectoryStore(root).put("earlier", bytes(60))
+    store, told = DirectoryStore(root, max_size=100), []
+    store.on_evict = lambda key, size: told.append(key)
+    for number in range(30):
+        store.put(f"k{number}", bytes(50))
+    assert told[0] == "earlier"
+    assert sorted(store.keys()) == ["k28", "k29", "thesis.txt"]
+
+
 @pytest.mark.parametrize("code", [errno.EBUSY, errno.ENOENT, errno.EACCES])
 def test_what_cannot_be_removed_is_passed_over(root: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     store, told = DirectoryStore(root, max_size=300), []
@@ -197,7 +212,7 @@ def test_what_cannot_be_removed_is_passed_over(root: Path, monkeypatch: pytest.M
 def test_the_directory_is_looked_at_once_for_a_share_of_the_cap(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
     scan = eviction.scan
-    monkeypatch.setattr(eviction, "scan", lambda root: (looks.append(root), scan(root))[1])
+    monkeypatch.setattr(eviction, "scan", lambda *of: (looks.append(of), scan(*of))[1])
     store = DirectoryStore(root, max_size=160_000)
     for number in range(400):
         store.put(f"k{number}", bytes(1000))
