@@ -54,7 +54,7 @@ class PluginLibrary:
 
     def close(self) -> None:
         """It is registered no more."""
-        self._shim.close()
+        self._shim.loaded()
 
     def _create_factories(self, name: bytes, base: int, *rest: Any) -> int | None:
         try:

@@ -52,14 +52,10 @@ class Shim:
         self.path = _unique_path(self._file) if self._file is not None else str(self._temporary)
 
     def loaded(self) -> None:
-        """Say that the library was opened, or will not be: a temporary file goes now."""
+        """Say that the library was opened, or will not be: the file goes now. What was loaded from it stays loaded."""
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)
             self._temporary = None
-
-    def close(self) -> None:
-        """Close the file. What was loaded from it stays loaded; nothing can be loaded from it any more."""
-        self.loaded()
         if self._file is not None:
             file, self._file = self._file, None
             os.close(file)

@@ -19,6 +19,7 @@ from ortcache.runtime import Runtime
 from ..support.ep_classes import PlainMul, ep_session, make_ep, multiply, registered
 from ..support.ep_memory import descriptors, resident
 from ..support.ep_models import mul_graph
+from ..support.process import run_python
 
 TIMES = int(os.environ.get("ORTCACHE_STRESS", "200"))
 MODEL = mul_graph(1, [2], [2], [2], constant_b=np.array([3, 4], np.float32))
@@ -106,6 +107,22 @@ def test_failing_registrations_are_flat(rt: Runtime) -> None:
             rt.register_ep(ep)
 
     is_flat(once, 50)
+
+
+def test_a_registration_that_ends_with_its_runtime_leaves_no_file_open() -> None:
+    code = """
+        import ortcache as oc
+        from tests.support.ep_memory import descriptors
+        def once():
+            with oc.load() as rt:
+                rt.register_ep(oc.ep.MulEp)
+        once()
+        before = descriptors()
+        for _ in range(20):
+            once()
+        assert descriptors() == before, (descriptors(), before)
+    """
+    run_python(code)
 
 
 def test_what_only_c_holds_goes_on_working(rt: Runtime) -> None:

@@ -43,7 +43,7 @@ def test_the_functions_jump_to_their_addresses_with_arguments_and_result() -> No
     assert calls == [(1, 2, 3, 4, 5, 6, 7, 8, 0.5)]
     assert kind(_address(loaded.Second_function))(*range(8), 0.0) == -1
     assert not hasattr(loaded, "Third")
-    library.close()
+    library.loaded()
 
 
 @here
@@ -52,10 +52,11 @@ def test_several_shims_at_once_are_several_libraries() -> None:
     functions = [kind(lambda i=i: i) for i in range(20)]
     shims = [Shim({"Function": _address(f)}) for f in functions]
     loaded = [ctypes.CDLL(shim.path) for shim in shims]
-    assert [kind(_address(library.Function))() for library in loaded] == list(range(20))
     for one in shims:
-        one.close()
-        one.close()
+        one.loaded()
+        one.loaded()
+        assert not Path(one.path).exists()
+    assert [kind(_address(library.Function))() for library in loaded] == list(range(20))
 
 
 @here
@@ -74,7 +75,6 @@ def test_without_memory_files_a_temporary_one_is_used_and_goes(monkeypatch: pyte
     library.loaded()
     assert list(tmp_path.iterdir()) == []
     assert kind(_address(loaded.Function))() == 7
-    library.close()
 
 
 @here
