@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +14,13 @@ from .core.native import Native
 from .core.status import address
 from .host.attach import MINIMUM_HOST_VERSION, host_of, is_native
 from .host.entries import Entry
+from .locks import new_lock
 from .support import CacheSupport
 
 __all__ = ["attach_backend", "backend_of", "make_entry", "open_shared", "read_support", "seen_eps", "set_functions"]
 
 
-_lock = threading.Lock()
+_lock = new_lock()
 _natives: dict[tuple[object, ...], Native] = {}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,10 +17,11 @@ from .host.attach import host_of, is_native
 from .host.interpose import ApiBase
 from .host.library import PluginLibrary, compiled_plugin
 from .host.shim import check_platform
+from .locks import new_lock
 
 __all__ = ["api_base", "compiled_library", "register_compiled", "register_python", "unregister"]
 
-_lock = threading.Lock()
+_lock = new_lock()
 _bases: dict[int, ApiBase] = {}  # by the library's own: plugins keep pointers into them
 _registered: dict[tuple[int, str], PluginLibrary] = {}  # by the OrtEnv's address and the registration's name
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from ..core.marshal import path_argument, string
 from ..core.native import Native
 from ..core.status import address
 from ..errors import ClosedError, InputError, OrtcacheError, UnsupportedFunctionError
+from ..locks import new_lock
 from .env import Environment
 from .keyvalues import read_key_values
 
@@ -129,7 +129,7 @@ class _Known:
     libraries: dict[str, set[int]] = field(default_factory=dict)
 
 
-_lock = threading.RLock()
+_lock = new_lock()
 _known: dict[int, _Known] = {}  # by the OrtEnv's address: several environments may share one
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import Any
 
 from ..core.native import Native
+from ..locks import new_lock
 from .plan import CopyingPlan, Plan, PointingPlan
 from .shapes import output_shapes
 from .signature import Inputs, Outputs
@@ -34,7 +34,7 @@ class Plans:
         self._idle: list[Plan] = []  # the one used last is at the end
         self._seen: dict[tuple[Any, ...], int] = {}
         self._count = 0
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         # What is handed through from input to output is not written to the output's buffer.
         self._possible = not outputs.passed and all(slot.plain for slot in self._outputs)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 from typing import Any, Self
 
 from ..core.loader import open_native
 from ..core.native import Native
 from ..core.table import Table
+from ..locks import new_lock
 from .compile import compile_model
 from .device import EpDevice, ep_devices, register_ep_library, unregister_ep_library
 from .env import Environment
@@ -48,7 +48,7 @@ class Runtime:
         threads = {"intra_op_threads": intra_op_threads, "inter_op_threads": inter_op_threads}
         self._threads = tuple(None if n is None else count(n, name) for name, n in threads.items())
         self._env: Environment | None = None
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     @classmethod
     def load(

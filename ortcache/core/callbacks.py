@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import raw
 from ..errors import ClosedError
+from ..locks import new_lock
 from .native import Native
 
 __all__ = ["ENDING", "Token", "leave_to_c", "status_callback", "status_function", "target"]
@@ -23,7 +24,7 @@ __all__ = ["ENDING", "Token", "leave_to_c", "status_callback", "status_function"
 #: called, though C may still do it. A function that C calls holds this itself, as its module is cleared then.
 ENDING = threading.Event()
 
-_lock = threading.RLock()  # a token may be dropped by the collector, on the thread that holds it
+_lock = new_lock()
 _numbers = itertools.count(1)
 _targets: dict[int, Any] = {}
 _pointers: dict[tuple[Native, str, Callable[..., None]], Any] = {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
-import threading
 import weakref
 from typing import Any
 
 from .. import raw
 from ..errors import LibraryVersionError, UnsupportedFunctionError
+from ..locks import new_lock
 from ..raw._support import bindings
 from .library import Choice
 from .quick import Quick
@@ -56,7 +56,7 @@ class Native:
         table = base_table.GetApi(self.api_version)
         if not table:
             raise LibraryVersionError(f"{self.description} ({where}) gives no API of version {self.api_version}")
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._tables: dict[str, Table | None] = {}
         api = RawTable("OrtApi", address(table) or 0, self.api_version, self.description)
         with _bases_lock:
@@ -137,7 +137,7 @@ def native_at(base: int) -> Native:
 
 
 _bases: weakref.WeakValueDictionary[int, Native] = weakref.WeakValueDictionary()
-_bases_lock = threading.RLock()
+_bases_lock = new_lock()
 
 
 def _minor(version: str, where: str) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import raw
 from ..errors import OrtError
+from ..locks import new_lock
 
 __all__ = ["Statuses", "address", "describe"]
 
@@ -41,7 +42,7 @@ class Statuses:
         self._get_message = table.GetErrorMessage
         self._release = table.ReleaseStatus
         self._create = table.CreateStatus
-        self._lock = threading.RLock()  # the collector may run a releaser, which fails, on the thread that holds it
+        self._lock = new_lock()
         self._pending: deque[tuple[str, BaseException, int]] = deque(maxlen=16)
         self._thread = _Thread()
 

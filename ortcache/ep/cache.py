@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import threading
 import weakref
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..core.native import Native
 from ..errors import OrtError
 from ..host.entries import Entry
 from ..keys import key_problem
+from ..locks import new_lock
 from ..support import CacheSupport
 from .counters import CacheCounters, Counting, Lookup, Outcome
 from .log import EpLogger
@@ -57,7 +57,7 @@ class EpCache:
         self._log = log
         self._counting = Counting()
         self._warnings = 0
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._owner: Any = lambda: None
 
     def serve(self, ep: Any) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, fields, replace
 from enum import Enum
+
+from ..locks import new_lock
 
 __all__ = ["CacheCounters", "Counting", "Lookup", "Outcome"]
 
@@ -64,7 +65,7 @@ class Counting:
     """Counters that threads add to."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._now = CacheCounters()
 
     @property

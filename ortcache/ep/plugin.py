@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import re
-import threading
 from typing import Any
 
 from ..core.marshal import string
 from ..core.native import Native
 from ..errors import InputError
 from ..host.library import PluginLibrary
+from ..locks import new_lock
 from .ep import Ep
 from .factory import Factory
 
@@ -19,7 +19,7 @@ __all__ = ["PythonPlugin", "python_plugin"]
 #: What ORT takes for a version.
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)([-+][0-9A-Za-z.+-]+)?", re.ASCII)
 
-_lock = threading.Lock()
+_lock = new_lock()
 _registered: set[PythonPlugin] = set()  # C points into these, so they live until they are closed
 
 

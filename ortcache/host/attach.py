@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from ..core.callbacks import status_function
 from ..core.native import Native
 from ..errors import HostError
+from ..locks import new_lock
 from ..raw._support import PROPOSED, bindings
 from .proposal import Proposal
 from .watch import watch
@@ -20,7 +20,7 @@ __all__ = ["MINIMUM_HOST_VERSION", "Host", "host_of", "is_native"]
 #: The oldest library whose EP structs are the ones that the bindings have.
 MINIMUM_HOST_VERSION = 23
 
-_lock = threading.Lock()
+_lock = new_lock()
 _hosts: weakref.WeakKeyDictionary[Native, Any] = weakref.WeakKeyDictionary()
 _proposals: weakref.WeakValueDictionary[int, Proposal] = weakref.WeakValueDictionary()
 

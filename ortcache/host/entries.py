@@ -8,11 +8,12 @@ that replaces it later has another number. A tuple lives as long as something th
 from __future__ import annotations
 
 import itertools
-import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+from ..locks import new_lock
 
 __all__ = ["KEY_PREFIX", "Entries", "Entry"]
 
@@ -59,7 +60,7 @@ class Entries:
     """The tuples of one library, and what holds them: options, sessions, compilation options, EP instances."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._numbers = itertools.count(1)
         self._known: weakref.WeakValueDictionary[int, Entry] = weakref.WeakValueDictionary()
         self._held: dict[int, Entry] = {}  # address of a C object -> the entry it uses

@@ -7,13 +7,13 @@ A table of version v has v's number of slots and no more. The one thing that dif
 from __future__ import annotations
 
 import ctypes
-import threading
 from typing import Any
 
 from .. import raw
 from ..core.callbacks import status_function
 from ..core.native import Native
 from ..core.status import address
+from ..locks import new_lock
 from ..raw._support import bindings
 from .attach import Host
 from .report import REPORT_NAME, report_pointer
@@ -34,7 +34,7 @@ class ApiBase:
     def __init__(self, host: Host) -> None:
         self.host = host
         self.native: Native = host.native
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._copies: dict[int, Any] = {}
         self._keep: list[Any] = []  # function pointers that the tables hold the addresses of
         make = bindings().stdcall

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from .. import raw
 from ..errors import InputError
+from ..locks import new_lock
 
 __all__ = ["SUPPORT_BITS", "EpSupport", "Sessions"]
 
@@ -49,7 +50,7 @@ class Sessions:
     """What was found out while each session was made: ORT makes a session's EPs on the thread that makes it."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._thread = threading.local()
         self._eps: dict[int, list[EpSupport]] = {}
 

@@ -7,7 +7,6 @@ The mark is a session config entry, which ONNX Runtime copies into each session 
 from __future__ import annotations
 
 import itertools
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ from ..backend import make_entry
 from ..epcache import CacheCallbacks, choose_callbacks
 from ..errors import InputError
 from ..host.entries import KEY_PREFIX, Entry
+from ..locks import new_lock
 from ..stores.protocol import Buffer
 from .module import hold_for_sessions_being_made, imported_module, official_host
 
@@ -24,7 +24,7 @@ __all__ = ["Attachment", "attach", "attached", "attached_to_session"]
 #: Config entry with the number of the options themselves: a session has a copy of it.
 _OPTIONS_KEY = f"{KEY_PREFIX}options"
 
-_lock = threading.RLock()
+_lock = new_lock()
 _numbers = itertools.count(1)
 _attached: weakref.WeakKeyDictionary[Any, Attachment] = weakref.WeakKeyDictionary()  # by the official SessionOptions
 _by_number: weakref.WeakValueDictionary[int, Attachment] = weakref.WeakValueDictionary()

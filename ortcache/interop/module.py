@@ -6,7 +6,6 @@ import importlib
 import inspect
 import re
 import sys
-import threading
 import weakref
 from types import FrameType
 from typing import Any
@@ -18,6 +17,7 @@ from ..host.attach import MINIMUM_HOST_VERSION, Host, host_of, is_native
 from ..host.entries import Entry
 from ..host.library import PluginLibrary
 from ..host.shim import check_platform
+from ..locks import new_lock
 
 __all__ = [
     "ep_cache_backend",
@@ -31,7 +31,7 @@ __all__ = [
 #: Registered for a moment, to be handed the module's OrtApiBase. It brings no execution provider.
 _PROBE = "ortcache.probe"
 
-_lock = threading.Lock()
+_lock = new_lock()
 _found: list[Native] = []  # for as long as the process: plugins may call late
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -15,13 +14,14 @@ from ..core.native import Native
 from ..errors import InputError, OrtcacheError, OrtError
 from ..host.attach import is_native
 from ..host.library import PluginLibrary
+from ..locks import new_lock
 from ..registration import compiled_library
 from .module import official_module, official_native
 from .sessions import users
 
 __all__ = ["register_ep", "register_ep_library", "unregister_ep_library"]
 
-_lock = threading.RLock()
+_lock = new_lock()
 _libraries: dict[str, tuple[PluginLibrary, set[str]]] = {}  # by registration name, with the providers' names
 
 

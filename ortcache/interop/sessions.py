@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import weakref
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from ..epcache import CacheCallbacks, caches_disabled
 from ..errors import InputError
 from ..host.entries import Entry
+from ..locks import new_lock
 from ..strict import check_strict
 from ..support import CPU_PROVIDER, CacheSupport
 from .attachment import attached, attached_to_session
@@ -19,7 +19,7 @@ from .module import official_host, official_module
 
 __all__ = ["Made", "callbacks_of", "made_by_us", "session", "users"]
 
-_lock = threading.RLock()
+_lock = new_lock()
 _made: weakref.WeakKeyDictionary[Any, Made] = weakref.WeakKeyDictionary()  # by the official InferenceSession
 
 

@@ -1,7 +1,6 @@
 """What the generated declarations run on: C type text to ctypes types, built on first use.
 
-The generated modules hold the C signatures as text. Nothing of ctypes is made from them until a name is asked for,
-and then only that name and what it reaches.
+The generated modules hold C signatures as text: of ctypes, only what is asked for is made, and what it reaches.
 """
 
 from __future__ import annotations
@@ -9,9 +8,10 @@ from __future__ import annotations
 import ctypes
 import importlib
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
+
+from ..locks import new_lock
 
 __all__ = ["PROPOSED", "Bindings", "Slot", "bindings", "declarations", "lookup", "names"]
 
@@ -90,7 +90,7 @@ class Bindings:
         self._enums = enums
         self.stdcall = stdcall or (ctypes.WINFUNCTYPE if windows else ctypes.CFUNCTYPE)  # type: ignore[attr-defined]
         self._path_char = path_char or (ctypes.c_wchar if windows else ctypes.c_char)
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._classes: dict[str, Any] = {}
         self._types: dict[str, Any] = {}
         self._pending: list[str] = []  # classes whose fields are not set yet
@@ -247,7 +247,7 @@ def _is_table(struct: str) -> bool:
 
 
 _bindings: Bindings | None = None
-_lock = threading.RLock()  # the collector may run something that asks for them, on the thread that makes them
+_lock = new_lock()
 
 
 def bindings() -> Bindings:

@@ -14,7 +14,7 @@ from .eviction import Eviction, scan
 from .filenames import file_name, key_of
 from .flat import flat
 from .ledger import OnEvict, check_fits, parse_cap
-from .private import check_private
+from .private import make_private, named_path
 from .protocol import Buffer, Entry
 from .temporary import OPEN_FLAGS, TEMPORARY, Temporary, sweep
 
@@ -42,7 +42,7 @@ class DirectoryStore:
         on_evict: called with the key and the size of each value that this process removed to make room.
 
     Raises:
-        InputError: the root is a link, no directory, another user's, or writable by everybody (root's own, which this
+        InputError: the root is no path, a link, no directory, another user's, or writable by everybody (root's own, which this
             user may only read, is read); ``max_size`` is no size; and of `put`: the value is larger than that.
         OSError: the root cannot be made; and of every method: what the file system says. What does not fit on the disk
             leaves nothing behind.
@@ -58,9 +58,8 @@ class DirectoryStore:
     ) -> None:
         self.max_size = parse_cap(max_size)
         self.on_evict = on_evict
-        self.root = Path(root).absolute()
-        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        check_private(self.root, "cache directory")
+        self.root = named_path(root)
+        make_private(self.root, "cache directory")
         self._eviction = None if self.max_size is None else Eviction(self.root, self.max_size)
         with contextlib.suppress(OSError), os.scandir(self.root) as entries:
             sweep(self.root, (entry.name for entry in entries if entry.name.startswith(TEMPORARY)))

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
 
 from ..errors import InputError
 
-__all__ = ["check_private", "is_trusted"]
+__all__ = ["is_trusted", "make_private", "named_path"]
 
 
-def check_private(folder: Path, what: str) -> None:
-    """Refuse a directory that others could put values into.
+def named_path(given: str | os.PathLike[str]) -> Path:
+    """The absolute path that is meant.
+
+    Raises:
+        InputError: it is empty, which would be the working directory, or has a NUL.
+    """
+    text = os.fspath(given)
+    if not text or "\0" in text:
+        raise InputError(f"{text!r} is no path")
+    return Path(text).absolute()
+
+
+def make_private(folder: Path, what: str) -> None:
+    """Make a directory where there is none, and refuse one that others could put values into.
 
     Args:
         folder: the directory; a link to one is not one.
@@ -20,7 +33,10 @@ def check_private(folder: Path, what: str) -> None:
 
     Raises:
         InputError: it is a link, no directory, another user's (see `is_trusted`), or writable by everybody.
+        OSError: it cannot be made.
     """
+    with contextlib.suppress(FileExistsError):  # what is there instead is told below
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.lstat()
     if stat.S_ISLNK(status.st_mode):
         raise InputError(f"the {what} {folder} is a link: name the directory itself")

@@ -16,7 +16,7 @@ from ..errors import InputError, StoreError, StoreTimeoutError
 from ..keys import check_key
 from .flat import flat
 from .ledger import OnEvict, check_fits, parse_cap
-from .private import check_private
+from .private import make_private, named_path
 from .protocol import Buffer, Entry
 from .seconds import check_seconds
 from .sqlite_errors import busy, is_busy, is_damage, is_full, store_error
@@ -65,7 +65,7 @@ class SqliteStore:
         on_evict: called with the key and the size of each value that made room, after the put.
 
     Raises:
-        InputError: the file is another program's, a link, or another user's, or its directory is another user's or
+        InputError: it is no path; the file is another program's, a link, or another user's, or its directory is another user's or
             writable by everybody; ``max_size`` is no size; and of `put`: the value is larger than that.
         StoreTimeoutError: others did not finish in time.
         StoreError: it cannot be opened, read or written; of every method. After a full disk it works again once there
@@ -88,14 +88,11 @@ class SqliteStore:
     ) -> None:
         self.max_size = parse_cap(max_size)
         self.on_evict = on_evict
-        self.path = Path(path).absolute()
+        self.path = named_path(path)
         self._timeout = check_seconds("timeout", timeout)
-        if "\0" in str(self.path):
-            raise InputError(f"{str(path)!r} is no path")
         folder = self.path.parent
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            check_private(folder, "directory of the cache database")
+            make_private(folder, "directory of the cache database")
         except OSError as error:
             raise StoreError(f"the directory of the cache database {self.path} cannot be made: {error}") from error
         with contextlib.suppress(OSError), os.scandir(folder) as entries:

@@ -144,7 +144,7 @@ def test_a_root_that_is_a_link_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a link: name the directory itself"):
         DirectoryStore(tmp_path / "link")
     (tmp_path / "dangling").symlink_to(tmp_path / "none")
-    with pytest.raises((InputError, OSError)):
+    with pytest.raises(InputError, match="is a link: name the directory itself"):
         DirectoryStore(tmp_path / "dangling")
     assert not (tmp_path / "none").exists()
 
@@ -168,9 +168,20 @@ def test_a_root_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_root_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises((InputError, FileExistsError, NotADirectoryError)):
+    with pytest.raises(InputError, match="is no directory"):
         DirectoryStore(tmp_path / "file")
+    with pytest.raises(InputError, match="is no directory"):
+        SqliteStore(tmp_path / "file" / "store.db")
     assert (tmp_path / "file").read_bytes() == b""
+
+
+@pytest.mark.parametrize("made", [DirectoryStore, SqliteStore])
+def test_what_is_no_path_is_refused(made: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in ("", "a\0b"):
+        with pytest.raises(InputError, match="is no path"):
+            made(path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_deleted_behind_its_back_is_a_miss(store: DirectoryStore, root: Path) -> None:

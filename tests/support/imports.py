@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 __all__ = ["LAYERS", "Import", "imports", "violations"]
 
-_BINDINGS = {"core", "raw", "errors", "warn"}
+_BINDINGS = {"core", "raw", "errors", "locks", "warn"}
 _API = {"api", *_BINDINGS}
 _BELOW_CACHES = {"backend", "keys", "support", "ep", "host", "stores", "scope", *_API}
 _EP_CACHES = {"epcache", *_BELOW_CACHES}
@@ -20,11 +20,12 @@ LAYERS: dict[str, set[str]] = {
     "support": set(),
     "warn": set(),
     "lazy": set(),
+    "locks": set(),
     "keys": {"errors"},
     "stores": {"keys", "errors", "warn", "lazy"},
     "scope": {"stores", "keys", "errors", "warn"},
-    "raw": {"errors"},
-    "core": {"raw", "errors", "warn"},
+    "raw": {"errors", "locks"},
+    "core": {"raw", "errors", "locks", "warn"},
     "api": _BINDINGS,
     "host": {"support", *_API},
     "ep": {"host", "keys", "support", *_API},
