@@ -42,8 +42,9 @@ class DirectoryStore:
         on_evict: called with the key and the size of each value that this process removed to make room.
 
     Raises:
-        InputError: the root is no path, a link, no directory, another user's, or writable by everybody (root's own, which this
-            user may only read, is read); ``max_size`` is no size; and of `put`: the value is larger than that.
+        InputError: the root is no path, a link, no directory, another user's, or writable by everybody (root's own,
+            which this user may only read, is read); ``max_size`` is no size; and of `put`: the value is larger than
+            that.
         OSError: the root cannot be made; and of every method: what the file system says. What does not fit on the disk
             leaves nothing behind.
 

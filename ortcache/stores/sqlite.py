@@ -9,10 +9,9 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Self, TypeVar
 
-from ..errors import InputError, StoreError, StoreTimeoutError
+from ..errors import StoreError, StoreTimeoutError
 from ..keys import check_key
 from .flat import flat
 from .ledger import OnEvict, check_fits, parse_cap
@@ -65,8 +64,9 @@ class SqliteStore:
         on_evict: called with the key and the size of each value that made room, after the put.
 
     Raises:
-        InputError: it is no path; the file is another program's, a link, or another user's, or its directory is another user's or
-            writable by everybody; ``max_size`` is no size; and of `put`: the value is larger than that.
+        InputError: it is no path; the file is another program's, a link, or another user's, or its directory is a link,
+            another user's or writable by everybody; ``max_size`` is no size; and of `put`: the value is larger than
+            that.
         StoreTimeoutError: others did not finish in time.
         StoreError: it cannot be opened, read or written; of every method. After a full disk it works again once there
             is room. What may only be read is read, and not written.

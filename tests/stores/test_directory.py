@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ortcache.errors import InputError
-from ortcache.stores import DirectoryStore
+from ortcache.stores import DirectoryStore, SqliteStore
 
 from ..support.oracles import need
 from .conformance import SAFE_KEYS

@@ -173,7 +173,7 @@ def test_what_is_no_file_or_another_users_is_refused(path: Path, monkeypatch: py
 def test_a_directory_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StoreError, match="cannot be made") as raised:
-        SqliteStore(tmp_path / "file" / "cache.db")
+        SqliteStore(tmp_path / "file" / "folder" / "cache.db")
     assert isinstance(raised.value.__cause__, OSError)
 
 
