@@ -207,7 +207,8 @@ def test_each_kind_of_failure_says_what_to_do(
 
     monkeypatch.setattr(DirectoryStore, "put", fail)
     check = check_store(str(tmp_path / "store"))
-    assert check.failed == "write" and str(error) in str(check.error) and do in str(check.do)
+    said = getattr(error, "strerror", None) or str(error)
+    assert check.failed == "write" and said in str(check.error) and do in str(check.do)
 
 
 def test_it_says_who_answers_for_callbacks_and_where_directories_are_made() -> None:
