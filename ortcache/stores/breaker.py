@@ -42,8 +42,8 @@ class Breaker:
         name: str = "the store",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if not retry_after >= 0:
-            raise InputError(f"retry_after is seconds, 0 or more, not {retry_after}")
+        if isinstance(retry_after, bool) or not isinstance(retry_after, int | float) or not retry_after >= 0:
+            raise InputError(f"retry_after is seconds, 0 or more, not {retry_after!r}")
         self.retry_after = retry_after
         self.name = name
         self._clock = clock

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Buffer", "Entry", "ListingStore", "Store", "close_store", "list_entries"]
+__all__ = ["Buffer", "Entry", "ListingStore", "Store", "check_store", "close_store", "list_entries"]
 
 #: What `Store.put` takes. A memoryview may be valid during the call only.
 Buffer = bytes | bytearray | memoryview
@@ -54,6 +54,20 @@ class ListingStore(Protocol):
 
     def entries(self) -> Iterator[Entry]:
         """An `Entry` for each value, in no order."""
+
+
+def check_store(store: object, what: str) -> None:
+    """Refuse what is no store, such as a URL of one.
+
+    Args:
+        what: what needs one, for the message.
+
+    Raises:
+        TypeError: it has no ``get`` and ``put``.
+    """
+    if isinstance(store, type) or not all(callable(getattr(store, name, None)) for name in ("get", "put")):
+        given = "the class itself" if isinstance(store, type) else type(store).__name__
+        raise TypeError(f"{what} needs a store, not {given}: open_store makes one of a URL or a path")
 
 
 def list_entries(store: Store) -> Iterator[Entry]:

@@ -15,7 +15,7 @@ from .events import Event, EventHook, EventKind
 from .flat import flat
 from .guarded import Guarded
 from .ledger import OnEvict
-from .protocol import Buffer, Entry, Store
+from .protocol import Buffer, Entry, Store, check_store
 from .readonly import is_read_only
 from .stripes import Stripes
 from .timed import Timed
@@ -63,6 +63,7 @@ class Tiered:
     Raises:
         InputError: no level, two with one name, or a timeout that is none; from `put` and `delete` also: every level is
             read-only, or refuses the value.
+        TypeError: what is no `Level`, or has no store.
         StoreError: from every method: every level failed (StoreTimeoutError where none answered in time). A miss is
             said where at least one level answered.
 
@@ -77,7 +78,10 @@ class Tiered:
         self._levels: dict[str, Counted] = {}
         self._writable: dict[str, Counted] = {}
         for number, level in enumerate(levels, 1):
+            if not isinstance(level, Level):
+                raise TypeError(f"a tiered store is made of Level(store, …), not of {type(level).__name__}")
             name = level.name if level.name is not None else str(number)
+            check_store(level.store, f"level {name!r}")
             if name in self._levels:
                 raise InputError(f"two levels have the name {name!r}")
             self._levels[name] = Counted(_patient(level, f"level {name!r}"), self._told, level=name)

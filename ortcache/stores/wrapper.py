@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from .protocol import Buffer, Entry, Store, close_store, list_entries
+from .protocol import Buffer, Entry, Store, check_store, close_store, list_entries
 
 __all__ = ["Wrapper"]
 
@@ -15,9 +15,13 @@ class Wrapper:
 
     Attributes:
         inner: the store below.
+
+    Raises:
+        TypeError: it is no store.
     """
 
     def __init__(self, inner: Store) -> None:
+        check_store(inner, type(self).__name__)
         self.inner = inner
 
     def get(self, key: str) -> bytes | None:
