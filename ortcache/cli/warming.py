@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import queue
 import signal
@@ -24,6 +25,9 @@ __all__ = ["warm_model"]
 
 _TICK = 0.25  # seconds
 
+#: Seconds after the process has ended in which what it wrote last is read.
+_LAST = 5.0
+
 #: Lines of what a process wrote to standard error that are kept, to say how it ended.
 _KEPT = 20
 
@@ -41,7 +45,7 @@ def warm_model(job: Job, display: Display) -> dict[str, Any]:
                 display.say(line)
                 noise = [*noise[1 - _KEPT :], line]
             else:
-                event = json.loads(line)
+                event = _event(line)
                 if event["event"] in ("done", "failed"):
                     result = event
                 else:
@@ -53,6 +57,13 @@ def warm_model(job: Job, display: Display) -> dict[str, Any]:
         result = {"outcome": "failed", "problem": result["error"], "usage": result.get("usage", False)}
 
     return {"model": job.model, **result, "process_seconds": time.monotonic() - start}
+
+
+def _event(line: str) -> dict[str, Any]:
+    with contextlib.suppress(ValueError):
+        event: dict[str, Any] = json.loads(line)
+        return event
+    return {"event": "cut short"}  # by the end of the process
 
 
 def _show(event: dict[str, Any], display: Display) -> None:
@@ -99,17 +110,15 @@ def _process(job: Job) -> Iterator[subprocess.Popen[str]]:
         if process.returncode:  # it did not come to remove its private directory
             sweep(roots(), "")
         signal.signal(signal.SIGTERM, before)
-        for stream in (process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
 
 
 def _lines(process: subprocess.Popen[str], display: Display) -> Iterator[tuple[str, str]]:
-    """What it writes, line by line, as ("out" or "err", line), until it has closed both; the display goes on."""
+    """What it writes, line by line, as ("out" or "err", line), until it has closed both, or has ended: a process that
+    the provider left behind may hold them open. The display goes on."""
     lines: queue.Queue[tuple[str, str | None]] = queue.Queue()
 
     def read(kind: str, stream: IO[str]) -> None:
-        with contextlib.suppress(ValueError):  # closed, as this was interrupted
+        with stream:  # closed here, as closing it elsewhere waits for this
             for line in stream:
                 lines.put((kind, line.rstrip("\n")))
         lines.put((kind, None))
@@ -117,8 +126,10 @@ def _lines(process: subprocess.Popen[str], display: Display) -> Iterator[tuple[s
     assert process.stdout is not None and process.stderr is not None
     for kind, stream in (("out", process.stdout), ("err", process.stderr)):
         threading.Thread(target=read, args=(kind, stream), daemon=True).start()
-    open_streams = 2
-    while open_streams:
+    open_streams, end = 2, math.inf
+    while open_streams and time.monotonic() < end:
+        if end == math.inf and process.poll() is not None:
+            end = time.monotonic() + _LAST
         try:
             kind, line = lines.get(timeout=_TICK)
         except queue.Empty:

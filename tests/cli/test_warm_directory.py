@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -21,6 +22,7 @@ from ..support.installed import library_file, ocr_model
 from ..support.oracles import ROOT, need
 
 _EP = """
+import subprocess, sys
 from pathlib import Path
 from tests.support.ep_classes import PlainMul
 
@@ -34,6 +36,9 @@ class FolderEp(PlainMul):
             plan.write_bytes(b"x" * 1000)
         elif plan.exists():
             plan.read_bytes()
+        if "child" in options:
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
+            Path(options["child"]).write_text(str(child.pid))
         return super().compile(graph, node)
 """
 
@@ -90,6 +95,14 @@ def test_a_provider_that_makes_no_use_of_its_directory_is_a_failure(tmp_path: Pa
         assert _warm(tmp_path, "--option", "what=anew")["outcome"] == "built"
     failed = _warm(tmp_path, "--option", f"what={what}", code=1)
     assert failed["outcome"] == "failed" and said in failed["problem"]
+
+
+def test_a_process_that_the_provider_leaves_behind_is_not_waited_for(tmp_path: Path) -> None:
+    need("linux", sys.platform.startswith("linux"))
+    assert _warm(tmp_path, "--option", f"child={tmp_path / 'child'}")["outcome"] == "built"
+    child = (tmp_path / "child").read_text()
+    assert Path(f"/proc/{child}/cmdline").read_bytes()  # it is still there
+    os.kill(int(child), signal.SIGKILL)
 
 
 def test_a_provider_whose_option_is_not_known_is_refused(tmp_path: Path) -> None:
