@@ -56,7 +56,8 @@ class Eviction:
             ledger = self._known(size, temporary)
             evicted = self._make_room(ledger, key, size)
             now = time.time_ns()
-            os.utime(temporary.path, ns=(now, now))  # the system's own is too coarse for an order
+            with contextlib.suppress(OSError):  # not every file system sets times
+                os.utime(temporary.path, ns=(now, now))  # its own are too coarse for an order
             temporary.publish(path)
             ledger.put(key, size, now)
         return evicted

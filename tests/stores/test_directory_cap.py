@@ -75,7 +75,9 @@ def test_a_use_is_written_where_the_time_that_is_there_is_old(root: Path) -> Non
     assert times[2][0] < -RESOLUTION and abs(times[2][1]) < 5  # a time to come is as wrong
 
 
-def test_a_file_whose_time_cannot_be_set_is_read_all_the_same(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_whose_time_cannot_be_set_is_read_and_put_all_the_same(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = DirectoryStore(root, max_size=100)
     store.put("key", b"x")
     used(root / "key", 1e6)
@@ -85,6 +87,9 @@ def test_a_file_whose_time_cannot_be_set_is_read_all_the_same(root: Path, monkey
 
     monkeypatch.setattr(os, "utime", refuse)
     assert store.get("key") == b"x"
+    store.put("key", b"y")
+    store.put("large", bytes(100))
+    assert (store.get("key"), store.get("large")) == (None, bytes(100))
 
 
 def test_times_that_somebody_else_set(root: Path) -> None:
