@@ -158,6 +158,9 @@ class Scope:
         """Why is this scope missed in the store: nothing like it, or which parts differ from the nearest one?"""
         return explain(store, self.digest, self.parts)
 
+    def __reduce__(self) -> tuple[type[Scope], tuple[dict[str, str]]]:
+        return type(self), (dict(self.parts),)  # a process that is spawned may be given one
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self.parts == other.parts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from pathlib import Path
@@ -212,6 +213,13 @@ def test_over_a_read_only_store_it_reads() -> None:
     assert scoped.get("key") == b"value"
     with pytest.raises(InputError, match="read-only"):
         scoped.put("key", b"x")
+
+
+def test_a_copy_is_equal_as_what_a_spawned_process_gets_is() -> None:
+    scope = Scope.of(**NOW)
+    copied = copy.deepcopy(scope)
+    assert copied is not scope
+    assert (copied, copied.digest, hash(copied)) == (scope, scope.digest, hash(scope))
 
 
 def test_the_longest_key_fits() -> None:
