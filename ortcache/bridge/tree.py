@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -56,7 +57,13 @@ class Listing:
 
 
 def list_tree(root: Path) -> Listing:
-    """What is below a folder, links not followed."""
+    """What is below a folder, links not followed.
+
+    Raises:
+        OSError: it cannot be listed, or a link has taken its place.
+    """
+    if root.is_symlink():
+        raise _replaced(root)
     files, read, refused = {}, set(), {}
     for name, entry in _walk(root):
         status = entry.stat(follow_symlinks=False)
@@ -129,6 +136,8 @@ def read_file(root: Path, name: str, into: memoryview) -> None:
 
 def empty_tree(root: Path) -> list[OSError]:
     """Remove all that is in a folder of one's own; gives what could not be removed."""
+    if root.is_symlink():
+        return [_replaced(root)]
     problems: list[OSError] = []
     folders = [root]
     for folder in folders:  # grows on the way
@@ -154,7 +163,12 @@ def empty_tree(root: Path) -> list[OSError]:
 
 
 def remove_tree(root: Path) -> list[OSError]:
-    """Remove a folder of one's own with all that is in it; gives what could not be removed."""
+    """Remove a folder of one's own with all that is in it; gives what could not be removed. Where a link has taken its
+    place, the link alone goes."""
+    problems: list[OSError] = []
+    if root.is_symlink():
+        _remove(root, problems)
+        return problems
     problems = empty_tree(root)
     try:
         root.rmdir()
@@ -184,6 +198,10 @@ def _walk(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
                     yield name, entry
 
 
+def _replaced(root: Path) -> OSError:
+    return OSError(errno.ELOOP, "a link has taken the folder's place", str(root))
+
+
 def _state(status: os.stat_result) -> FileState:
     return FileState(status.st_size, status.st_mtime_ns, status.st_ino)
 
@@ -202,7 +220,8 @@ def _remove(path: Path, problems: list[OSError]) -> None:
         path.unlink()
     except PermissionError:  # Windows: read-only files
         try:
-            path.chmod(0o600)
+            if not path.is_symlink():  # what it leads to is not ours
+                path.chmod(0o600)
             path.unlink()
         except OSError as error:
             problems.append(error)

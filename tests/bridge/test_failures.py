@@ -13,6 +13,7 @@ import pytest
 import ortcache as oc
 from ortcache import bridge
 from ortcache.bridge import places, tree
+from ortcache.bridge.private import sweep
 from ortcache.errors import StoreError, StoreTimeoutError
 from ortcache.stores import DirectoryStore, MemoryStore
 from ortcache.stores.protocol import Buffer, Entry
@@ -285,6 +286,40 @@ def test_files_that_change_all_the_time_are_not_stored(
     assert "change while they are read" in caplog.text
     with pytest.raises(OSError, match="change while"):
         run(store, strict=True)
+
+
+def test_a_link_that_takes_the_place_of_the_folder_is_not_followed(
+    temporary: Path, tmp_path: Path, store: MemoryStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "precious").write_bytes(b"precious")
+    run(store)
+
+    def replace(d: bridge.BridgedDirectory) -> None:
+        assert d.path is not None
+        (d.path / "engine").unlink()
+        d.path.rmdir()
+        d.path.symlink_to(other)
+
+    with bridge.directory(store, "fake", scope="v1") as d:
+        replace(d)
+        assert not d.save()
+    assert d.stats.failed and "a link has taken" in caplog.text
+    with bridge.directory(store, "fake", scope="v1") as d, pytest.raises(RuntimeError, match="cannot load"):
+        replace(d)
+        d.session(_fail)
+    with bridge.directory(store, "fake", scope="v1") as d:  # removed by the next process
+        replace(d)
+        assert d._private is not None
+        d._private.forget()
+    sweep([temporary], "nothing")
+    assert (other / "precious").read_bytes() == b"precious"
+    assert run(store).stats.hits == 1
+
+
+def _fail(_: bridge.BridgedDirectory) -> None:
+    raise RuntimeError("cannot load")
 
 
 def test_unreadable_and_read_only_files_are_stored_and_removed(temporary: Path, store: MemoryStore) -> None:
