@@ -110,13 +110,14 @@ class PrivateDirectory:
             self.remove()
 
 
-def sweep(roots: list[Path], key: str, *, keep: bool = False) -> list[str]:
+def sweep(roots: list[Path], key: str, *, keep: bool = False, ended: int | None = None) -> list[str]:
     """Remove the directories of this user's dead processes.
 
     Args:
         roots: where to look.
         key: what this process is about to load.
         keep: leave its marks too: it can do nothing about them that lasts.
+        ended: the number of a process that this one ended: what it was loading is not at fault, so its marks go.
 
     Returns:
         What of this key processes were loading when they died, as they marked it. Marks of other keys stay.
@@ -125,11 +126,12 @@ def sweep(roots: list[Path], key: str, *, keep: bool = False) -> list[str]:
     for root in roots:
         for folder in _left(root):
             with contextlib.suppress(OSError):  # gone meanwhile, or being removed by somebody else
-                found += _sweep(folder, key, keep)
+                innocent = ended is not None and folder.name.startswith(f"{_prefix()}{ended}-")
+                found += _sweep(folder, key, keep, innocent)
     return found
 
 
-def _sweep(folder: Path, key: str, keep: bool) -> list[str]:
+def _sweep(folder: Path, key: str, keep: bool, innocent: bool) -> list[str]:
     try:
         file = is_free(folder / _LOCK)
     except FileNotFoundError:
@@ -140,7 +142,7 @@ def _sweep(folder: Path, key: str, keep: bool) -> list[str]:
         return []
     try:
         mark = folder / _LOADING
-        text = mark.read_text("utf-8") if mark.exists() else ""
+        text = mark.read_text("utf-8") if mark.exists() and not innocent else ""
         ours = text.startswith(f"{key} ")
         stays = text and (keep or not ours) and time.time() - mark.stat().st_mtime < _REMEMBERED
         remove_tree(folder / _FILES if stays else folder)

@@ -104,11 +104,12 @@ def _process(job: Job) -> Iterator[subprocess.Popen[str]]:
         yield process
         process.wait()
     finally:
-        if process.poll() is None:
+        by_us = process.poll() is None
+        if by_us:
             process.kill()
             process.wait()
         if process.returncode:  # it did not come to remove its private directory
-            sweep(roots(), "")
+            sweep(roots(), "", ended=process.pid if by_us else None)
         signal.signal(signal.SIGTERM, before)
 
 

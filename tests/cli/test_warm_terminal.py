@@ -21,7 +21,7 @@ from ortcache.bridge.places import roots
 from ortcache.cli.sample import mul_model
 from ortcache.stores.url import open_store
 
-from ..support.cli import shadow
+from ..support.cli import run, shadow
 from ..support.installed import library_file
 from ..support.oracles import ROOT, need
 
@@ -169,6 +169,46 @@ def test_an_interrupt_ends_the_build_and_leaves_nothing(
         os.kill(child, 0)
     assert _private_directories(child) == []
     assert list(open_store(tmp_path / "store").keys()) == []
+
+
+_LOADS_SLOWLY = """
+import os, time
+from pathlib import Path
+from tests.support.ep_classes import PlainMul
+
+class SlowEp(PlainMul):
+    name = "SlowEp"
+
+    def compile(self, graph, node):
+        plan = Path(self.context.options["dir"]) / "plan"
+        if not plan.exists():
+            plan.write_bytes(b"plan")
+        elif plan.read_bytes() and "SLOW_PID" in os.environ:
+            Path(os.environ["SLOW_PID"]).write_text(str(os.getpid()))
+            time.sleep(120)
+        return super().compile(graph, node)
+"""
+
+
+def test_an_entry_whose_loading_is_interrupted_is_as_good_as_before(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow.py").write_text(_LOADS_SLOWLY)
+    pid = tmp_path / "pid"
+    args = ("warm", model, "--ep", "slow:SlowEp", "--store", str(tmp_path / "store"), "--cache-option", "dir", "--json")
+    assert run(*args, path=tmp_path).code == 0
+    monkeypatch.setenv("SLOW_PID", str(pid))
+    with _on_terminal(*args, path=tmp_path) as terminal:
+        deadline = time.monotonic() + 60
+        while not pid.exists() or not pid.read_text():
+            assert time.monotonic() < deadline, terminal.shown
+            time.sleep(0.05)
+        os.killpg(terminal.process.pid, signal.SIGINT)
+        assert terminal.end()[0] == 130
+    assert _private_directories(int(pid.read_text())) == []
+    monkeypatch.delenv("SLOW_PID")
+    (again,) = json.loads(run(*args, path=tmp_path).out)["models"]
+    assert again["outcome"] == "hit" and again["stats"]["quarantined"] == 0
 
 
 def _private_directories(pid: int) -> list[str]:
