@@ -131,6 +131,8 @@ def _what_to_do(error: Exception) -> str:
         return "Look at the network and the server, or give it more time: timeout= in the store's URL."
     if isinstance(error, OSError) and error.errno in _DO:
         return _DO[error.errno]
+    if isinstance(error, OSError):
+        return "Correct what names the store, or name one elsewhere."
     if "pip install" in str(error):
         return "Install it."
     return "Is the server up, and does it let this user in? Until then runs go on without a cache."

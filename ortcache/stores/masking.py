@@ -20,7 +20,8 @@ _UNQUOTED = re.compile(r"(?P<user>([A-Za-z][A-Za-z0-9+.-]+://|rediss?:)[^:@/?#\s
 #: One without a host: what is no port is a password.
 _NO_HOST = re.compile(r"(?P<user>[A-Za-z][A-Za-z0-9+.-]+://[^:@/?#\[\s]*):(?![0-9]*([/?#]|$))(?P<password>[^@\n]+)")
 _USER = re.compile(r"(?<=://)(?P<user>[^/?#]*?):(?P<password>[^/?#]*)@")
-_OPTION = re.compile(r"(?<=[?&])(?P<name>[^=&#]+)=(?P<value>[^&#]*)")
+#: Not one that is masked already: what follows it in a sentence is no part of it.
+_OPTION = re.compile(r"(?<=[?&])(?P<name>[^=&#]+)=(?!\*\*\*)(?P<value>[^&#]*)")
 
 
 def is_secret(name: str) -> bool:

@@ -194,6 +194,7 @@ def test_what_fails_half_way_leaves_nothing_behind(tmp_path: Path, monkeypatch: 
         (PermissionError(errno.EACCES, "no"), "the right to write"),
         (OSError(errno.ENOSPC, "full"), "Make room"),
         (OSError(errno.EROFS, "read-only"), "?mode=r"),
+        (FileNotFoundError(errno.ENOENT, "no folder"), "or name one elsewhere"),
         (StoreTimeoutError("slow"), "timeout="),
         (StoreError("down"), "Is the server up"),
         (InputError("what"), "Correct what names the store"),

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from ortcache.stores.url import open_store
 from ..support.cli import Result, run
 from ..support.ep_models import mul_graph
 from ..support.installed import library_file
-from ..support.oracles import ROOT
+from ..support.oracles import ROOT, need
 
 _EP = "MulExecutionProvider"
 _LAZY = "tests.support.cache_eps:LazyEp"
@@ -206,6 +207,13 @@ def test_a_store_that_does_not_work_is_told_before_a_build(model: str, tmp_path:
     result = _warm(model, "--ep", _EP, "--store", str(tmp_path / "store"))
     assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
     assert "does not work: open: " in result.err
+
+
+def test_what_is_wrong_with_a_store_is_told_beside_a_secret_in_its_url(model: str) -> None:
+    need("redis", find_spec("redis"))
+    result = _warm(model, "--ep", _EP, "--store", "redis://127.0.0.1:1/0?password=hunter2")
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert "hunter2" not in result.err and "redis has no option" in result.err
 
 
 def test_what_does_not_fit_into_the_store_is_a_failure(model: str, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from ortcache.stores.masking import is_secret, masked, scrubbed
         ("s3://bucket/a:b@c", "s3://bucket/a:b@c"),
         ("s3://b?endpoint=http://me:pass@h:1&region=x", "s3://b?endpoint=http://me:***@h:1&region=x"),
         ("error: no such thing: me@host", "error: no such thing: me@host"),
+        ("the store s3://b?token=*** is down: start it", "the store s3://b?token=*** is down: start it"),
         ("/a/path:with@signs", "/a/path:with@signs"),
         ("file:///a:b@c", "file:///a:b@c"),
         ("", ""),
