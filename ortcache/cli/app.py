@@ -36,7 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):  # a path that the terminal's encoding lacks must not end a command
             stream.reconfigure(errors="backslashreplace")
     # That a backend fails is what the command says itself; that it is left alone for a while matters to no command.
-    logging.getLogger("ortcache.stores").addFilter(_not_of_breaker)
+    stores = logging.getLogger("ortcache.stores")
+    stores.addFilter(_not_of_breaker)
     try:
         code: int = args.run(args)
         if sys.stdout is not None:
@@ -54,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OrtcacheError as error:
         complain(error_text(error))
         return 2 if isinstance(error, InputError) else 1
+    finally:
+        stores.removeFilter(_not_of_breaker)
 
 
 def _not_of_breaker(record: logging.LogRecord) -> bool:

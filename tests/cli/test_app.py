@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -138,3 +139,10 @@ def test_control_c_ends_quietly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     monkeypatch.setattr(abi_ls, "_run", interrupted)
     assert main(["abi", "ls"]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_command_that_runs_inside_a_program_leaves_its_logging_alone(tmp_path: Path) -> None:
+    log = logging.getLogger("ortcache.stores")
+    before = list(log.filters)
+    assert main(["stats", str(tmp_path / "none")]) == 2
+    assert log.filters == before

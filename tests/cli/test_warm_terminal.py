@@ -44,7 +44,8 @@ class _Terminal:
             "PYTHONPATH": os.pathsep.join([*([str(path)] if path else []), str(ROOT)]),
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "ortcache", *args],
+            # As a terminal starts it: a shell's background job, which the tests may be, ignores interrupts.
+            ["env", "--default-signal=INT", sys.executable, "-m", "ortcache", *args],
             env=env, stdin=its, stdout=subprocess.PIPE, stderr=its, start_new_session=True,
         )  # fmt: skip
         os.close(its)
