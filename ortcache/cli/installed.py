@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import re
 
@@ -21,7 +22,7 @@ def related() -> dict[str, str]:
 def version_of(name: str) -> str | None:
     """A package's version; None where it is not installed."""
     try:
-        return importlib.metadata.version(name)
+        return _version(importlib.metadata.distribution(name))
     except importlib.metadata.PackageNotFoundError:
         return None
 
@@ -29,8 +30,30 @@ def version_of(name: str) -> str | None:
 def _onnxruntime() -> dict[str, tuple[str, bool]]:
     found: dict[str, tuple[str, bool]] = {}
     for distribution in importlib.metadata.distributions():
-        name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
+        name = re.sub(r"[-_.]+", "-", _name(distribution)).lower()
         if name.startswith(("onnxruntime", "ort-")) and name not in found:
-            owns = any(str(file) == "onnxruntime/__init__.py" for file in distribution.files or ())
-            found[name] = (distribution.version, owns)
+            found[name] = (_version(distribution), _owns(distribution))
     return dict(sorted(found.items()))
+
+
+# Of a broken installation, files of the metadata may be missing, cut short, or anything else.
+
+
+def _name(distribution: importlib.metadata.Distribution) -> str:
+    with contextlib.suppress(Exception):
+        return distribution.metadata["Name"] or ""
+    folder = getattr(distribution, "_path", None)  # such as onnxruntime-1.32.0.dist-info
+    return getattr(folder, "name", "").partition("-")[0]
+
+
+def _version(distribution: importlib.metadata.Distribution) -> str:
+    try:
+        return distribution.version or "(its metadata has no version)"
+    except Exception as error:
+        return f"(its metadata cannot be read: {error})"
+
+
+def _owns(distribution: importlib.metadata.Distribution) -> bool:
+    with contextlib.suppress(Exception):
+        return any(str(file) == "onnxruntime/__init__.py" for file in distribution.files or ())
+    return False

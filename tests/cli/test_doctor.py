@@ -241,3 +241,39 @@ def test_caches_that_are_turned_off_are_noticed() -> None:
     document = _doctor(0, ORTCACHE_DISABLE="1")
     (finding,) = document["findings"]
     assert "ORTCACHE_DISABLE is set" in finding["what"] and document["caches"]["disabled"] is True
+
+
+@pytest.mark.parametrize(
+    ("metadata", "record"),
+    [
+        (b"", b"onnxruntime/__init__.py,,\n"),
+        (b"Name: onnxruntime-gpu\n", b'a,"b\n'),
+        (b"\xff\xfe\0", b""),
+        (None, b"\xff"),
+    ],
+)
+def test_metadata_that_cannot_be_read_is_part_of_the_report(
+    tmp_path: Path, metadata: bytes | None, record: bytes
+) -> None:
+    library_file()
+    for name in ("onnxruntime_gpu-1.2.dist-info", "numpy-9.dist-info", "redis-9.dist-info"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "RECORD").write_bytes(record)
+        if metadata is not None:
+            (folder / "METADATA").write_bytes(metadata)
+    document = _doctor(0, path=tmp_path)
+    assert "metadata" in document["packages"]["numpy"]
+    if metadata:
+        found = document["onnxruntime_packages"] | document["related_packages"]
+        assert "metadata" in found["onnxruntime-gpu"]
+
+
+def test_a_package_of_no_version_is_no_traceback(tmp_path: Path) -> None:
+    library_file()
+    folder = tmp_path / "onnxruntime-1.0.dist-info"  # hides the installed one's
+    folder.mkdir()
+    (folder / "METADATA").write_text("Name: onnxruntime\n")
+    (folder / "RECORD").write_text("onnxruntime/__init__.py,,\n")
+    document = _doctor(0, path=tmp_path)
+    assert "no version" in document["onnxruntime_packages"]["onnxruntime"]
