@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ..keys import check_key
 from ..scope import Scope
-from ..stores.protocol import Store
+from ..stores.protocol import Store, get_view
 from ..stores.verified import Verified
 from .pack import Pack, read_pack
 
@@ -51,7 +51,7 @@ class StoredDirectory:
 
     def load(self) -> Pack | None:
         """The entry, where there is one that is whole. A damaged one is moved aside."""
-        data = self._attempt("reading it from the store", lambda: self._store.get(self._key))
+        data = self._attempt("reading it from the store", lambda: get_view(self._store, self._key))
         if data is None:
             return None
         pack = read_pack(data, checked=self._verified)
@@ -89,7 +89,7 @@ class StoredDirectory:
         told = self._attempt("asking why it is missed", lambda: str(self._store.explain()))
         return told or "the store does not say why"
 
-    def _move_aside(self, data: bytes) -> None:
+    def _move_aside(self, data: bytes | memoryview) -> None:
         # First: at a cap, others would make room for a second copy.
         self._attempt("removing it", lambda: self._store.delete(self._key))
         self._attempt("keeping it aside", lambda: self._store.put(self._aside, data))

@@ -121,17 +121,17 @@ def make_pack(
     return value, tuple(done)
 
 
-def read_pack(data: bytes, *, checked: bool = False) -> Pack | str:
+def read_pack(data: bytes | memoryview, *, checked: bool = False) -> Pack | str:
     """The pack, or what is wrong with it.
 
     Args:
         checked: the contents are known to be as they were stored.
     """
-    if len(data) < _HEAD.size or not data.startswith(_MAGIC):
-        known = data.startswith(_MAGIC[:-1]) and len(data) >= _HEAD.size
-        return f"it has format version {data[7]}, not {_MAGIC[7]}" if known else "it is no pack"
-    _, length, digest = _HEAD.unpack_from(data)
     view = memoryview(data)
+    if len(view) < _HEAD.size or view[: len(_MAGIC)] != _MAGIC:
+        known = view[: len(_MAGIC) - 1] == _MAGIC[:-1] and len(view) >= _HEAD.size
+        return f"it has format version {view[7]}, not {_MAGIC[7]}" if known else "it is no pack"
+    _, length, digest = _HEAD.unpack_from(view)
     header, body = view[_HEAD.size : _HEAD.size + length], view[_HEAD.size + length :]
     if length > _MAX_HEADER or len(header) != length or hashlib.sha256(header).digest() != digest:
         return "its header is damaged"

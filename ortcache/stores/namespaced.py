@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..errors import InputError
 from ..keys import MAX_LENGTH, check_key, key_problem
 from .framing import frame, label_size, unframe
-from .protocol import Buffer, Entry, Store, list_entries
+from .protocol import Buffer, Entry, Store, get_view, list_entries
 from .wrapper import Wrapper
 
 __all__ = ["MAX_PREFIX", "Namespaced"]
@@ -54,6 +54,13 @@ class Namespaced(Wrapper):
             return data
         found = unframe(data)
         return found[1] if found and found[0] == key else None
+
+    def get_view(self, key: str) -> memoryview | None:
+        """The value without a copy, where the store below gives it so."""
+        if self._stored(key).startswith(self._hashed):
+            value = self.get(key)
+            return None if value is None else memoryview(value)
+        return get_view(self.inner, self._stored(key))
 
     def put(self, key: str, value: Buffer) -> None:
         stored = self._stored(key)

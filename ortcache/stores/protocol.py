@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Buffer", "Entry", "ListingStore", "Store", "check_store", "close_store", "list_entries"]
+__all__ = ["Buffer", "Entry", "ListingStore", "Store", "check_store", "close_store", "get_view", "list_entries"]
 
 #: What `Store.put` takes. A memoryview may be valid during the call only.
 Buffer = bytes | bytearray | memoryview
@@ -79,6 +79,16 @@ def list_entries(store: Store) -> Iterator[Entry]:
         value = store.get(key)
         if value is not None:
             yield Entry(key, len(value))
+
+
+def get_view(store: Store, key: str) -> memoryview | None:
+    """What ``get`` gives, without a copy where the store knows how (``get_view``): for large values."""
+    function = getattr(store, "get_view", None)
+    if callable(function):
+        view: memoryview | None = function(key)
+        return view
+    value = store.get(key)
+    return None if value is None else memoryview(value)
 
 
 def close_store(store: object) -> None:

@@ -73,8 +73,8 @@ class Seal:
         head = _HEAD.pack(_MAGIC, _VERSION, self._identity(name), len(data))
         return b"".join((head, self._checksum(head, data), data))
 
-    def open(self, name: str, data: bytes) -> bytes | Flaw:
-        """The value, or what is wrong with it."""
+    def open(self, name: str, data: bytes) -> memoryview | Flaw:
+        """The value, which is a part of the data, or what is wrong with it."""
         if len(data) < SEAL_SIZE:
             start = data[: len(_MAGIC)]
             foreign = not _MAGIC.startswith(start)
@@ -92,7 +92,7 @@ class Seal:
         checksum = self._checksum(view[: _HEAD.size], view[SEAL_SIZE:])
         if not hmac.compare_digest(checksum, view[_HEAD.size : SEAL_SIZE]):
             return Flaw(False, f"its {'MAC' if self.keyed else 'checksum'} is wrong")
-        return data[SEAL_SIZE:]
+        return view[SEAL_SIZE:]
 
     def _identity(self, name: str) -> bytes:
         return hashlib.blake2b(name.encode(), digest_size=16, key=self._key, person=b"ortcache name").digest()

@@ -86,6 +86,11 @@ class Verified(Wrapper):
         return self._foreign
 
     def get(self, key: str) -> bytes | None:
+        view = self.get_view(key)
+        return None if view is None else bytes(view)
+
+    def get_view(self, key: str) -> memoryview | None:
+        """The value without the copy that `get` makes to be rid of the seal."""
         data = self.inner.get(_entry_key(key))
         if data is None:
             return None

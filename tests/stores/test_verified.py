@@ -9,7 +9,8 @@ import pytest
 
 from ortcache.errors import InputError, StoreError
 from ortcache.stores import Buffer, DirectoryStore, MemoryStore, Store
-from ortcache.stores.protocol import Entry, list_entries
+from ortcache.stores.namespaced import Namespaced
+from ortcache.stores.protocol import Entry, get_view, list_entries
 from ortcache.stores.readonly import ReadOnly
 from ortcache.stores.seal import SEAL_SIZE
 from ortcache.stores.verified import QUARANTINE, Verified, VerifyReport
@@ -252,3 +253,20 @@ def test_threads_that_find_the_same_damage_all_get_a_miss(inner: MemoryStore) ->
 
 def test_repr_does_not_tell_the_secret(inner: MemoryStore) -> None:
     assert repr(Verified(inner, mac_key=SECRET)) == "Verified(MemoryStore(0 values))"
+
+
+def test_a_view_is_checked_as_a_value_is(tmp_path: Path) -> None:
+    inner = DirectoryStore(tmp_path / "s")
+    store = Namespaced(Verified(inner), "space")
+    for key in ("key", "k" * 200):
+        store.put(key, b"a value")
+        view = get_view(store, key)
+        assert view is not None and view == b"a value" == store.get(key)
+    assert get_view(store, "none") is None
+    (stored, *_) = [key for key in inner.keys() if key == "space.key"]  # noqa: SIM118 - a store is no mapping
+    inner.put(stored, (inner.get(stored) or b"")[:-1])
+    assert get_view(store, "key") is None
+    assert Verified(inner).quarantined().keys() == {"space.key"}
+    plain = MemoryStore()
+    plain.put("key", b"a value")
+    assert get_view(plain, "key") == b"a value" and get_view(plain, "none") is None
