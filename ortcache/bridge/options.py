@@ -13,7 +13,7 @@ from ..warn import warn_user
 from .bridged import BridgedDirectory
 from .table import DIRECTORY, NAME, TABLE, Form, Option
 
-__all__ = ["options_for"]
+__all__ = ["options_for", "provider_options"]
 
 _WINDOWS = os.name == "nt"
 
@@ -48,6 +48,21 @@ def options_for(
         InputError: the provider is not known and no option is named, this version of it knows no directory, or the
             user's options set the directory too.
     """
+    return provider_options(ep, directory, more, option=option, form=form, device=device, name=name, version=version)
+
+
+def provider_options(
+    ep: str,
+    directory: BridgedDirectory,
+    more: Mapping[str, object],
+    *,
+    option: str | None = None,
+    form: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    version: str | None = None,
+) -> dict[str, str]:
+    """`options_for`, with other options of any name."""
     directory.ep = ep
     if version is None:
         version = directory.versions.get("ort_version")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..bridge import BridgedDirectory, BridgeStats, directory, options_for
+from ..bridge import BridgedDirectory, BridgeStats, directory
+from ..bridge.options import provider_options
 from ..bridge.table import TABLE
 from .warm_feeds import run_with_zeros
 from .warm_job import Emit, Job
@@ -31,7 +32,8 @@ def warm_through_directory(runtime: Any, provider: Provider, job: Job, emit: Emi
 
         def make(private: BridgedDirectory) -> Any:
             options = runtime.session_options()
-            provider.append(options, options_for(provider.name, private, option=job.cache_option, **job.options))
+            settings = provider_options(provider.name, private, job.options, option=job.cache_option)
+            provider.append(options, settings)
             return runtime.session(job.model, options)
 
         start = time.perf_counter()

@@ -22,7 +22,7 @@ from ..support.installed import library_file, ocr_model
 from ..support.oracles import ROOT, need
 
 _EP = """
-import subprocess, sys
+import json, subprocess, sys
 from pathlib import Path
 from tests.support.ep_classes import PlainMul
 
@@ -36,6 +36,8 @@ class FolderEp(PlainMul):
             plan.write_bytes(b"x" * 1000)
         elif plan.exists():
             plan.read_bytes()
+        if "told" in options:
+            Path(options["told"]).write_text(json.dumps(dict(options)))
         if "child" in options:
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
             Path(options["child"]).write_text(str(child.pid))
@@ -79,6 +81,15 @@ def test_another_model_or_option_is_a_miss_and_the_part_that_differs_is_named(tm
     _warm(tmp_path)
     other = _warm(tmp_path, "--option", "level=3")
     assert other["outcome"] == "built" and "options.level" in other["said"]
+
+
+def test_every_option_is_the_providers_whatever_its_name(tmp_path: Path) -> None:
+    names = ("name", "device", "form", "version", "option", "ep", "directory")
+    args = [arg for name in names for arg in ("--option", f"{name}=mine")]
+    found = _warm(tmp_path, *args, "--option", f"told={tmp_path / 'told'}")
+    assert found["outcome"] == "built"
+    told = json.loads((tmp_path / "told").read_text())
+    assert {name: told[name] for name in names} == dict.fromkeys(names, "mine")
 
 
 def test_read_only_says_whether_it_is_warm(tmp_path: Path) -> None:
