@@ -131,9 +131,11 @@ class BridgedDirectory:
             make: gets this directory and gives the session.
 
         Raises:
+            ClosedError: this directory was closed.
             EpCacheError: the provider is not among the session's (see `check`).
             Exception: what ``make`` raised the last time, with the first failure as its cause.
         """
+        self.check_open()
         private, restored, entry = self._private, self._restored, self._entry
         if private is None or not private.mine or restored is None or entry is None:
             return self._made(make)
@@ -168,9 +170,13 @@ class BridgedDirectory:
         """Store what changed and remove the directory, when the provider is done with it. May be called again."""
         self._end(save=True)
 
-    def __enter__(self) -> Self:
+    def check_open(self) -> None:
+        """Raises ClosedError where it was closed: a provider would find no directory there, and keep nothing."""
         if self._ended:
-            raise ClosedError("the directory was closed")
+            raise ClosedError("the directory was closed: make the provider's options and sessions before")
+
+    def __enter__(self) -> Self:
+        self.check_open()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:

@@ -47,6 +47,7 @@ def options_for(
     Raises:
         InputError: the provider is not known and no option is named, this version of it knows no directory, or the
             user's options set the directory too.
+        ClosedError: the directory was closed.
     """
     return provider_options(ep, directory, more, option=option, form=form, device=device, name=name, version=version)
 
@@ -63,6 +64,9 @@ def provider_options(
     version: str | None = None,
 ) -> dict[str, str]:
     """`options_for`, with other options of any name."""
+    if not isinstance(directory, BridgedDirectory):
+        raise TypeError(f"options are for what ortcache.bridge.directory gives, not for {type(directory).__name__}")
+    directory.check_open()
     directory.ep = ep
     if version is None:
         version = directory.versions.get("ort_version")
@@ -74,6 +78,9 @@ def provider_options(
                 "no cache directory for it. Name another option with option=, if it has one"
             )
     given = {key: value for key, value in more.items() if value is not None}
+    for known in (known for one in (chosen, *TABLE.get(ep, ())) for known in one.options):
+        if known.value == DIRECTORY and known.device_key is None and known.name in given:
+            raise InputError(f"{known.name!r} of {ep} is the directory's path, which options_for sets: leave it out")
     if directory.path is None:
         return {key: _text(value) for key, value in given.items()}
     path = str(directory.path)
@@ -87,8 +94,6 @@ def provider_options(
         if known.device_key is not None:
             target = device or _text(given.get("device_type", "CPU")).partition(":")[0]
             result[known.name] = _config(ep, given.get(known.name), target, known.device_key, path)
-        elif known.value == DIRECTORY and known.name in given:
-            raise InputError(f"{known.name!r} of {ep} is the directory's path, which options_for sets: leave it out")
         elif value is not None:
             result.setdefault(known.name, value)
     return result

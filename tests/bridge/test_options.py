@@ -140,3 +140,25 @@ def test_a_path_that_a_provider_cannot_take_on_windows_is_told_of(
         with pytest.warns(RuntimeWarning, match="outside of ASCII"):
             options_for(TENSORRT, d)
         options_for("MIGraphXExecutionProvider", d)
+
+
+@pytest.mark.parametrize("form", [None, "plugin", "bundled"])
+def test_the_directory_of_either_form_is_not_the_users_to_set(d: BridgedDirectory, form: str | None) -> None:
+    with pytest.raises(oc.InputError, match="'cache_dir' of OpenVINO.* leave it out"):
+        options_for(OPENVINO, d, form=form, cache_dir="/elsewhere")
+
+
+def test_a_closed_directory_is_for_nobody(temporary: Path) -> None:
+    with bridge.directory(MemoryStore(), "fake", scope="v1", mode="w") as d:
+        assert d.path is not None
+        (d.path / "x").write_bytes(b"x")
+    for use in (lambda: options_for(OPENVINO, d), lambda: d.session(lambda _: None), d.__enter__):
+        with pytest.raises(oc.ClosedError, match="was closed"):
+            use()
+    d.close()
+    assert not d.save()
+
+
+def test_a_path_is_no_directory_of_the_bridge() -> None:
+    with pytest.raises(TypeError, match=r"bridge\.directory gives, not for str"):
+        options_for(OPENVINO, "/var/cache")  # type: ignore[arg-type]
