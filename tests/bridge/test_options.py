@@ -144,7 +144,7 @@ def test_a_path_that_a_provider_cannot_take_on_windows_is_told_of(
 
 @pytest.mark.parametrize("form", [None, "plugin", "bundled"])
 def test_the_directory_of_either_form_is_not_the_users_to_set(d: BridgedDirectory, form: str | None) -> None:
-    with pytest.raises(oc.InputError, match="'cache_dir' of OpenVINO.* leave it out"):
+    with pytest.raises(oc.InputError, match=r"'cache_dir' of OpenVINO.* leave it out"):
         options_for(OPENVINO, d, form=form, cache_dir="/elsewhere")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,44 +14,9 @@ from ortcache import bridge
 from ortcache.bridge import private
 from ortcache.stores import DirectoryStore, MemoryStore
 
-from ..support.oracles import ROOT, need
+from ..support.oracles import need
 from ..support.process import run_python
-
-#: Makes a directory with a file, says that it did, and then does what it is told.
-OWNER = """
-import os, sys, time
-from ortcache import bridge
-from ortcache.stores import DirectoryStore
-d = bridge.directory(DirectoryStore(sys.argv[1]), "fake", scope="v1", root=sys.argv[2])
-(d.path / "engine").write_bytes(b"engine")
-print(d.path, flush=True)
-"""
-
-
-def start(code: str, *arguments: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "root"
-    folder.mkdir()
-    return folder
-
-
-def left(root: Path) -> list[str]:
-    return [path.name for path in root.iterdir()]
-
-
-def sweep(root: Path) -> None:
-    private.sweep([root], "nothing")
+from .owners import OWNER, left, start, sweep
 
 
 def stored(tmp_path: Path) -> list[str]:
@@ -157,92 +121,6 @@ def test_links_in_what_is_swept_are_not_followed(tmp_path: Path, root: Path) -> 
     (d.path / "link").symlink_to(precious)
     d.remove()
     assert left(root) == [] and (precious / "file").exists()
-
-
-FORKING = (
-    OWNER
-    + """
-import multiprocessing, threading
-def child():
-    assert not d.save()
-    d.close()
-    with bridge.directory(DirectoryStore(sys.argv[1]), "own", scope="v1", root=sys.argv[2]) as own:
-        (own.path / "x").write_text(str(os.getpid()))
-    assert own.stats.saved_files == 1
-for how in ("os._exit(0)", "sys.exit(0)"):
-    pid = os.fork()
-    if pid == 0:
-        child()
-        exec(how)
-    assert os.waitpid(pid, 0)[1] == 0
-    assert (d.path / "engine").read_bytes() == b"engine" and d.stats.saved_files == 0
-process = multiprocessing.get_context("fork").Process(target=child)
-process.start()
-process.join()
-assert process.exitcode == 0 and d.path.exists()
-d.close()
-print(d.stats.saved_files, os.listdir(sys.argv[2]))
-"""
-)
-
-
-def test_a_forked_child_neither_removes_nor_saves_its_parents(tmp_path: Path, root: Path) -> None:
-    need("linux", hasattr(os, "fork"))
-    assert run_python(FORKING, tmp_path / "store", root).endswith("\n1 []\n")
-
-
-SAVING = """
-import threading
-from ortcache.stores import MemoryStore
-class Slow(MemoryStore):
-    def put(self, key, value):
-        begun.set()
-        go_on.wait(30)
-        super().put(key, value)
-begun, go_on = threading.Event(), threading.Event()
-with bridge.directory(Slow(), "slow", scope="v1", root=sys.argv[2]) as slow:
-    (slow.path / "engine").write_bytes(b"engine")
-    saving = threading.Thread(target=slow.save)
-    saving.start()
-    begun.wait(30)
-    pid = os.fork()
-    if pid:
-        assert os.waitpid(pid, 0)[1] == 0
-        go_on.set()
-        saving.join()
-    else:
-        assert not slow.save()
-if not pid:
-    os._exit(0)
-print(slow.stats.saved_files)
-"""
-
-
-def test_a_child_that_is_forked_while_another_thread_saves_does_not_hang(tmp_path: Path, root: Path) -> None:
-    need("linux", hasattr(os, "fork"))
-    assert run_python(OWNER + SAVING, tmp_path / "store", root, timeout=60).endswith("\n1\n")
-    assert left(root) == []
-
-
-ORPHANING = """
-if os.fork() == 0:
-    print("child", flush=True)
-    sys.stdin.read()
-    os._exit(0)
-os.kill(os.getpid(), 9)
-"""
-
-
-def test_a_living_child_of_a_dead_parent_protects_nothing(tmp_path: Path, root: Path) -> None:
-    need("linux", hasattr(os, "fork"))
-    process = start(OWNER + ORPHANING, tmp_path / "store", root)
-    assert process.stdout is not None
-    process.stdout.readline()
-    assert process.stdout.readline() == "child\n"
-    process.wait(30)
-    sweep(root)
-    assert left(root) == []
-    process.communicate("")
 
 
 #: A provider that writes an engine and the profile that belongs to it, each with the writer's number, and one that
