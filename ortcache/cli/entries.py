@@ -11,7 +11,7 @@ from ..keys import check_key
 from ..stores.protocol import Entry, Store, list_entries
 from .units import moment
 
-__all__ = ["by_use", "count", "document", "every_entry", "is_pattern", "match"]
+__all__ = ["count", "document", "every_entry", "is_pattern", "match"]
 
 
 def is_pattern(text: str) -> bool:
@@ -45,11 +45,6 @@ def match(keys: Iterable[str], wanted: Iterable[str]) -> tuple[list[str], list[s
         if not found:
             missing.append(text)
     return [key for key in known if key in chosen], missing
-
-
-def by_use(entries: Iterable[Entry]) -> list[Entry]:
-    """Least recently used first; those without a time come first of all."""
-    return sorted(entries, key=lambda entry: (entry.used or 0, entry.key))
 
 
 def count(number: int) -> str:

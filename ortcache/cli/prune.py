@@ -11,6 +11,7 @@ from ..stores.protocol import Entry
 from . import entries
 from .guard import check_is_store
 from .output import add_json, columns, show
+from .scoped import last_uses
 from .target import add_store, opened, shown
 from .units import age, duration, size, size_text
 
@@ -60,9 +61,9 @@ def _run(args: argparse.Namespace) -> int:
 
 def _surplus(everything: list[Entry], max_size: int | None, older_than: float | None) -> list[Entry]:
     left, oldest = sum(entry.size for entry in everything), time.time() - (older_than or 0)
-    gone = []
-    for entry in entries.by_use(everything):
-        old = older_than is not None and (entry.used or 0) < oldest
+    gone, used = [], last_uses(everything)
+    for entry in sorted(everything, key=lambda entry: (used[entry.key], entry.key)):
+        old = older_than is not None and used[entry.key] < oldest
         if old or (max_size is not None and left > max_size):
             gone.append(entry)
             left -= entry.size

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..errors import InputError, OrtcacheError
 from ..scope import ScopeRecord, scopes
-from ..stores.protocol import Store
+from ..scope.records import record_of
+from ..stores.protocol import Entry, Store
 from .entries import count
 from .units import age, moment, size_text
 
-__all__ = ["chosen_scope", "document", "read_scopes", "stored_keys", "text"]
+__all__ = ["chosen_scope", "document", "last_uses", "read_scopes", "stored_keys", "text"]
 
 
 def read_scopes(store: Store) -> list[ScopeRecord]:
@@ -36,6 +38,17 @@ def chosen_scope(store: Store, start: str) -> ScopeRecord:
 def stored_keys(store: Store, scope: ScopeRecord) -> list[str]:
     """The keys of a scope's entries and of the record of its parts, as they are in the store."""
     return [key for key in store.keys() if scope.digest in key.split(".")[:2]]  # noqa: SIM118 - a store is no mapping
+
+
+def last_uses(entries: Iterable[Entry]) -> dict[str, float]:
+    """When each key was last used, 0 where that is not known. The record of a scope's parts counts as used when one of
+    its entries was: it is read only to explain a miss, and is of use as long as they are."""
+    known = list(entries)
+    latest: dict[str, float] = {}
+    for entry in known:
+        digest = entry.key.partition(".")[0]
+        latest[digest] = max(latest.get(digest, 0), entry.used or 0)
+    return {entry.key: max(entry.used or 0, latest.get(record_of(entry.key) or "", 0)) for entry in known}
 
 
 def document(scope: ScopeRecord) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ..stores.namespaced import Namespaced
 from ..stores.protocol import Store, list_entries
 from .text import DIGEST_LENGTH, parts_digest
 
-__all__ = ["ScopeRecord", "delete_scope", "read_parts", "scopes", "write_parts"]
+__all__ = ["ScopeRecord", "delete_scope", "read_parts", "record_of", "scopes", "write_parts"]
 
 #: The namespace of the records; each has its scope's digest as key.
 _RECORDS = "scopes"
@@ -45,9 +45,10 @@ def scopes(store: Store) -> list[ScopeRecord]:
     found: dict[str, ScopeRecord] = {}
     recorded = set()
     for entry in list_entries(store):
-        digest, _, key = entry.key.partition(".")
-        if digest == _RECORDS and _DIGEST.fullmatch(key):
-            recorded.add(key)
+        digest = entry.key.partition(".")[0]
+        record = record_of(entry.key)
+        if record is not None:
+            recorded.add(record)
         elif _DIGEST.fullmatch(digest):
             before = found.get(digest, ScopeRecord(digest, None, 0, 0))
             used = max((time for time in (before.used, entry.used) if time is not None), default=None)
@@ -56,6 +57,12 @@ def scopes(store: Store) -> list[ScopeRecord]:
         one = found.get(digest, ScopeRecord(digest, None, 0, 0))
         found[digest] = ScopeRecord(digest, read_parts(records, digest), one.entries, one.size, one.used)
     return [found[digest] for digest in sorted(found)]
+
+
+def record_of(key: str) -> str | None:
+    """The digest of the scope whose record is stored under a key; None where that is no record."""
+    namespace, _, digest = key.partition(".")
+    return digest if namespace == _RECORDS and _DIGEST.fullmatch(digest) else None
 
 
 def delete_scope(store: Store, digest: str) -> int:

@@ -162,6 +162,21 @@ def test_a_dry_run_of_prune_says_what_would_go(root: Path) -> None:
     assert "would be removed" in run("prune", str(root), "--max-size", "1", "-n").out
 
 
+def test_prune_keeps_what_explains_the_entries_that_stay(tmp_path: Path) -> None:
+    root, now = tmp_path / "store", time.time()
+    store = open_store(root)
+    scopes = [Scope.of(model_digest=f"sha256:{number:064x}", ep="x") for number in range(2)]
+    for scope in scopes:
+        scope.over(store).put("plan", VALUE)
+    for path in root.iterdir():
+        used = now - (DAY if path.name == f"{scopes[0].digest}.plan" else 40 * DAY)
+        os.utime(path, (used, used))
+    removed = _json("prune", str(root), "--older-than", "30d")["removed"]
+    assert {entry["key"] for entry in removed} == {f"{scopes[1].digest}.plan", f"scopes.{scopes[1].digest}"}
+    (left,) = _json("ls", str(root), "--scopes")["scopes"]
+    assert left["parts"] == dict(scopes[0].parts)
+
+
 @pytest.mark.parametrize(
     "args", [(), ("--older-than", "30"), ("--older-than", "x"), ("--max-size", "0"), ("--max-size", "3X")]
 )
