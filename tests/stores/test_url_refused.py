@@ -47,6 +47,7 @@ def test_an_unknown_option_is_refused_by_name_with_what_is_known(url: str, known
         ("memory:?mode=r&m%6fde=w", "'mode' twice"), ("redis://h#x", "written %23"), ("memory:?mode=rr", "r, rw or w"),
         ("memory:?max_size=big", "size"), ("memory:?max_size=0", "size"), ("redis://h?timeout=0", "above 0"),
         ("redis://h?timeout=nan", "above 0"), ("redis://h?timeout=1e999", "above 0"), ("redis://h?timeout=", "above 0"),
+        ("redis://h?timeout=1e10", "up to 1e\\+09"), ("s3://b?region=x&timeout=1e300", "up to 1e\\+09"),
         ("redis://h?retry_after=-1", "from 0"), ("redis://h?ttl=x", "ttl is a number of seconds"),
         ("redis://h?prefix=", "prefix is text"), ("unix:///s?db=x", "db is a number"), ("memory:?verify=2", "1 or 0"),
         ("memory:?namespace=a.b", "prefix of a namespace"), ("memory:?namespace=", "namespace is text"),
