@@ -75,9 +75,14 @@ class BridgedDirectory:
         pack = self._load(entry, died) if entry is not None and "r" in self.mode else None
         self._private = self._make(root, room + (2 * len(pack.body) if pack is not None else 0))
         self.path = self._private.path if self._private is not None else None
-        self._contents = Contents(self.path) if self.path is not None else None
-        if pack is not None and self._contents is not None:
-            self._restore(self._contents, pack, start)
+        self._contents: Contents | None = None
+        try:
+            self._contents = Contents(self.path) if self.path is not None else None
+            if pack is not None and self._contents is not None:
+                self._restore(self._contents, pack, start)
+        except BaseException:  # what is there may be half of what was to be restored
+            self._end(save=False)
+            raise
 
     @property
     def stats(self) -> BridgeStats:
@@ -214,7 +219,6 @@ class BridgedDirectory:
             contents.restore(pack)
         except OSError as error:
             if self._strict:
-                self._end(save=False)
                 raise
             self._report.not_written(error)
             return

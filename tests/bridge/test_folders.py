@@ -39,6 +39,29 @@ def test_no_room_for_what_was_restored_is_a_miss(
             bridge.directory(store, "fake", scope="v1", strict=True)
 
 
+def test_what_was_restored_in_part_is_not_stored(
+    temporary: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with bridge.directory(store, "fake", scope="v1") as d:
+        assert d.path is not None
+        for name in ("engine", "profile"):
+            (d.path / name).write_bytes(name.encode())
+    values = {key: store.get(key) for key in store.keys()}  # noqa: SIM118
+    real = os.write
+
+    def interrupted(file: int, data: memoryview) -> int:
+        if bytes(data) == b"profile":
+            raise KeyboardInterrupt
+        return real(file, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ortcache.bridge.tree.os.write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bridge.directory(store, "fake", scope="v1")
+    assert list(temporary.iterdir()) == []
+    assert {key: store.get(key) for key in store.keys()} == values  # noqa: SIM118
+
+
 def test_a_full_disk_below_the_store_breaks_no_run(temporary: Path, tmp_path: Path) -> None:
     need("root", os.name == "posix" and os.geteuid() == 0)
     out = run_python(
