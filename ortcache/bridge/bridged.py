@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -66,8 +65,7 @@ class BridgedDirectory:
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._restored: str | None = None  # the entry's digest, while it is not known to be of no use
-        self._loading = 0  # how many threads do so
-        self._loading_lock = threading.Lock()
+        self._unfinished = False
         self._ended = False
         searched = [root] if root is not None else roots()
         died = sweep(searched, entry.identity if entry is not None else "", keep="w" not in mode)
@@ -96,13 +94,17 @@ class BridgedDirectory:
         """Store what the provider wrote up to now, as one value; was anything stored?
 
         Call it when no session is being made: files that belong together must all be there. Does nothing where nothing
-        changed, in a read-only directory, after `close`, and in a forked child.
+        changed, in a read-only directory, after `close`, in a forked child, and where the last session that `session`
+        was to make could not be made: files of it may be half of what they were to be.
         """
         if self._forked:
             return False
         with self._lock:
             contents, entry = self._active(), self._entry
             if contents is None or entry is None or "w" not in self.mode:
+                return False
+            if self._unfinished:
+                self._report.unfinished()
                 return False
             start = time.perf_counter()
             try:
@@ -141,11 +143,20 @@ class BridgedDirectory:
             Exception: what ``make`` raised the last time, with the first failure as its cause.
         """
         self.check_open()
+        try:
+            session = self._session(make)
+        except BaseException:
+            self._unfinished = True
+            raise
+        self._unfinished = False
+        return session
+
+    def _session(self, make: Callable[[Self], _Session]) -> _Session:
         private, restored, entry = self._private, self._restored, self._entry
         if private is None or not private.mine or restored is None or entry is None:
             return self._made(make)
         try:
-            with self._marked(private, f"{entry.identity} {restored}"):
+            with private.marked(f"{entry.identity} {restored}", lambda error: self._failed("leaving a mark", error)):
                 return self._made(make)
         except Exception as error:
             first = error
@@ -224,23 +235,6 @@ class BridgedDirectory:
             return
         self._restored = pack.digest
         self._report.restored(len(pack.members), len(pack.body), time.perf_counter() - start)
-
-    @contextlib.contextmanager
-    def _marked(self, private: PrivateDirectory, text: str) -> Iterator[None]:
-        """Around loading the entry, which several threads may do at once."""
-        with self._loading_lock:
-            try:
-                private.mark(text)
-            except OSError as error:
-                self._failed("leaving a mark", error)
-            self._loading += 1
-        try:
-            yield
-        finally:
-            with self._loading_lock:
-                self._loading -= 1
-                if not self._loading:
-                    private.unmark()
 
     def _made(self, make: Callable[[Self], _Session]) -> _Session:
         session = make(self)

@@ -52,6 +52,8 @@ class PrivateDirectory:
         _hook()
         self._before_exit = before_exit
         self._file: int | None = None
+        self._marks = 0
+        self._lock = threading.Lock()
         while self._file is None:
             self._whole = root / f"{_prefix()}{os.getpid()}-{secrets.token_hex(6)}"
             self._whole.mkdir(mode=0o700)
@@ -73,13 +75,28 @@ class PrivateDirectory:
         """Is it there, and this process's?"""
         return self._file is not None
 
-    def mark(self, text: str) -> None:
-        """Until `unmark`: should this process die now, `sweep` gives this text to the next one."""
-        (self._whole / _LOADING).write_text(text, "utf-8")
+    @contextlib.contextmanager
+    def marked(self, text: str, failed: Callable[[OSError], object]) -> Iterator[None]:
+        """Around a load, of which several threads may be in the middle: should this process die now, `sweep` gives this
+        text to the next one.
 
-    def unmark(self) -> None:
-        if self.mine:
-            (self._whole / _LOADING).unlink(missing_ok=True)
+        Args:
+            failed: told where the mark cannot be left.
+        """
+        mark = self._whole / _LOADING
+        with self._lock:
+            try:
+                mark.write_text(text, "utf-8")
+            except OSError as error:
+                failed(error)
+            self._marks += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._marks -= 1
+                if not self._marks and self.mine:
+                    mark.unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Remove all of it. Does nothing the second time, and in a forked child."""

@@ -51,6 +51,9 @@ class Report:
                      self._label, type(error).__name__, error)  # fmt: skip
         self.missed("what was restored could not be loaded")
 
+    def unfinished(self) -> None:
+        _log.warning("%s: nothing is stored, as the last session could not be made", self._label)
+
     def rewritten(self, names: frozenset[str]) -> None:
         self._count(rewritten_files=len(names))
         _log.warning("%s: the provider made %r anew, with the content that was restored: it did not use it",

@@ -133,6 +133,32 @@ def test_where_it_fails_without_the_entry_too_the_entry_stays(temporary: Path, s
         assert d.session(Fake).warm
 
 
+@pytest.mark.parametrize("error", [RuntimeError("no memory on the device"), KeyboardInterrupt()])
+def test_what_a_session_that_could_not_be_made_left_is_not_stored(
+    temporary: Path, store: MemoryStore, error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    seed(store, b"good")
+
+    def make(d: BridgedDirectory) -> None:
+        assert d.path is not None
+        (d.path / "engine").write_bytes(b"half")
+        raise error
+
+    with bridge.directory(store, "fake", scope="v1") as d:
+        with pytest.raises(type(error)):
+            d.session(make)
+        assert not d.save()  # and goes on, on another provider
+    assert d.stats.saved_files == 0 and "nothing is stored" in caplog.text
+    with bridge.directory(store, "fake", scope="v1") as d:
+        with pytest.raises(type(error)):
+            d.session(make)
+        assert d.path is not None
+        (d.path / "engine").write_bytes(b"good")
+        (d.path / "more").write_bytes(b"good")
+        assert d.session(Fake).warm
+    assert d.stats.saved_files == 2
+
+
 def test_a_failure_where_nothing_was_restored_is_raised_at_once(temporary: Path, store: MemoryStore) -> None:
     calls = []
 
