@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ..support.servers import make_bucket, redis_server, s3_server
+from .upkeep import fill
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +38,10 @@ def any_store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         case "sqlite":
             return f"sqlite:///{tmp_path}/store.db"
     return f"file://{tmp_path}/store"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The folder of a store with three entries."""
+    fill(str(tmp_path / "store"), "a", "b", "c")
+    return tmp_path / "store"

@@ -7,7 +7,6 @@ import os
 import time
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,71 +16,36 @@ from ortcache.stores.seal import SEAL_SIZE
 from ortcache.stores.url import open_store
 
 from ..support.cli import run
-
-VALUE = bytes(range(256)) * 4
-DAY = 86400.0
-
-
-def _fill(where: str, *keys: str) -> None:
-    store = open_store(where)
-    for key in keys:
-        store.put(key, VALUE)
-    store.close()  # type: ignore[attr-defined]
-
-
-def _keys(where: str) -> list[str]:
-    store = open_store(where)
-    found = sorted(store.keys())
-    store.close()  # type: ignore[attr-defined]
-    return found
-
-
-def _json(*args: str, code: int = 0, **environment: str) -> Any:
-    result = run(*args, "--json", **environment)
-    assert result.code == code, result
-    return json.loads(result.out)
-
-
-def _damage(root: Path, key: str) -> None:
-    value = bytearray((root / key).read_bytes())
-    value[-1] ^= 1
-    (root / key).write_bytes(value)
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """The folder of a store with three entries."""
-    _fill(str(tmp_path / "store"), "a", "b", "c")
-    return tmp_path / "store"
+from .upkeep import DAY, VALUE, age, damage, document, keys
 
 
 def test_every_command_does_the_same_over_every_store(any_store: str, tmp_path: Path) -> None:
     value, copy, bundle = tmp_path / "value", tmp_path / "copy", tmp_path / "bundle.zip"
     value.write_bytes(VALUE)
     for key in ("mul-1", "mul-2", "add-1"):
-        assert _json("put", any_store, key, str(value))["size"] == len(VALUE)
-    assert _json("get", any_store, "mul-1", "-o", str(copy))["size"] == len(VALUE)
+        assert document("put", any_store, key, str(value))["size"] == len(VALUE)
+    assert document("get", any_store, "mul-1", "-o", str(copy))["size"] == len(VALUE)
     assert copy.read_bytes() == VALUE
-    listed = _json("ls", ORTCACHE_STORE=any_store)
+    listed = document("ls", ORTCACHE_STORE=any_store)
     assert [(entry["key"], entry["size"]) for entry in listed["entries"]] == [
         (key, len(VALUE)) for key in ("add-1", "mul-1", "mul-2")
     ]
     assert "hunter2" not in json.dumps(listed)
-    assert _json("verify", any_store)["whole"] == 3
-    stats = _json("stats", any_store)
+    assert document("verify", any_store)["whole"] == 3
+    stats = document("stats", any_store)
     assert (stats["entries"], stats["size"]) == (3, 3 * len(VALUE)) and "hunter2" not in json.dumps(stats)
-    assert len(_json("export", any_store, str(bundle))["entries"]) == 3
-    assert len(_json("prune", any_store, "--max-size", str(2 * len(VALUE)))["removed"]) == 1
-    assert _json("rm", any_store, "--all", "--yes")["not_found"] == []
-    assert _keys(any_store) == []
-    assert len(_json("import", str(bundle), any_store)["entries"]) == 3
-    assert _json("rm", any_store, "mul-*")["removed"] == ["mul-1", "mul-2"]
-    assert _keys(any_store) == ["add-1"]
+    assert len(document("export", any_store, str(bundle))["entries"]) == 3
+    assert len(document("prune", any_store, "--max-size", str(2 * len(VALUE)))["removed"]) == 1
+    assert document("rm", any_store, "--all", "--yes")["not_found"] == []
+    assert keys(any_store) == []
+    assert len(document("import", str(bundle), any_store)["entries"]) == 3
+    assert document("rm", any_store, "mul-*")["removed"] == ["mul-1", "mul-2"]
+    assert keys(any_store) == ["add-1"]
 
 
 def test_verify_finds_what_is_damaged_and_leaves_it_where_it_is(root: Path) -> None:
-    _damage(root, "b")
-    found = _json("verify", str(root), code=1)
+    damage(root, "b")
+    found = document("verify", str(root), code=1)
     assert (found["whole"], found["size"], found["removed"]) == (2, 2 * len(VALUE), [])
     assert found["damaged"] == {"b": "its checksum is wrong"} and found["foreign"] == {}
     result = run("verify", str(root))
@@ -97,18 +61,18 @@ def test_verify_finds_what_is_damaged_and_leaves_it_where_it_is(root: Path) -> N
 
 
 def test_verify_removes_what_is_damaged_and_what_was_kept_aside(root: Path) -> None:
-    _damage(root, "b")
+    damage(root, "b")
     assert open_store(root).get("b") is None  # it is moved aside
-    _damage(root, "c")
-    assert set(_json("verify", str(root), code=1)["kept_aside"]) == {"b"}
-    assert _json("verify", str(root), "--delete", code=1)["removed"] == ["c"]
+    damage(root, "c")
+    assert set(document("verify", str(root), code=1)["kept_aside"]) == {"b"}
+    assert document("verify", str(root), "--delete", code=1)["removed"] == ["c"]
     assert [path.name for path in root.iterdir()] == ["a"]
-    assert _json("verify", str(root))["whole"] == 1
+    assert document("verify", str(root))["whole"] == 1
 
 
 def test_verify_keeps_what_is_foreign_and_tells_it(root: Path) -> None:
     DirectoryStore(root).put("raw", VALUE)
-    found = _json("verify", str(root), "--delete", code=1)
+    found = document("verify", str(root), "--delete", code=1)
     assert found["foreign"] == {"raw": "it is not sealed"} and found["removed"] == []
     assert (root / "raw").exists()
 
@@ -117,7 +81,7 @@ def test_verify_with_a_mac_key_knows_its_own(tmp_path: Path) -> None:
     where, key = f"file://{tmp_path}/store?mac_key_env=ORTCACHE_TEST_MAC", "k" * 32
     assert run("put", where, "mine", os.devnull, ORTCACHE_TEST_MAC=key).code == 0
     assert run("put", str(tmp_path / "store"), "another", os.devnull).code == 0
-    found = _json("verify", where, code=1, ORTCACHE_TEST_MAC=key)
+    found = document("verify", where, code=1, ORTCACHE_TEST_MAC=key)
     assert found["whole"] == 1 and set(found["foreign"]) == {"another"}
     result = run("verify", where)
     assert result.code == 2 and "ORTCACHE_TEST_MAC" in result.err
@@ -129,67 +93,11 @@ def test_verify_without_seals_says_that_there_is_nothing_to_check(tmp_path: Path
     assert result.code == 2 and "no seal" in result.err
 
 
-def _age(root: Path, **days: float) -> None:
-    for key, old in days.items():
-        then = time.time() - old * DAY
-        os.utime(root / key, (then, then))
-
-
-def test_prune_removes_the_least_recently_used_first(root: Path) -> None:
-    _age(root, a=1, b=3, c=2)
-    gone = _json("prune", str(root), "--max-size", str(2 * len(VALUE)))
-    assert [entry["key"] for entry in gone["removed"]] == ["b"]
-    assert (gone["left"], gone["size_left"], gone["size_removed"]) == (2, 2 * len(VALUE), len(VALUE))
-    assert _keys(str(root)) == ["a", "c"]
-    assert [entry["key"] for entry in _json("prune", str(root), "--max-size", "1")["removed"]] == ["c", "a"]
-
-
-def test_prune_removes_what_was_not_used_for_long(root: Path) -> None:
-    _age(root, a=29, b=31, c=400)
-    result = run("prune", str(root), "--older-than", "30d")
-    assert result.code == 0
-    assert [line.split()[-1] for line in result.out.splitlines()[:-1]] == ["c", "b"]
-    assert result.out.splitlines()[-1] == "2 entries removed, 2.0 KiB; 1 stay, 1.0 KiB"
-    assert _keys(str(root)) == ["a"]
-    assert _json("prune", str(root), "--older-than", "4w", "--max-size", "1G")["removed"][0]["key"] == "a"
-
-
-def test_a_dry_run_of_prune_says_what_would_go(root: Path) -> None:
-    _age(root, a=1, b=2, c=3)
-    dry = _json("prune", str(root), "--older-than", "36h", "--dry-run")
-    assert [entry["key"] for entry in dry["removed"]] == ["c", "b"] and dry["dry_run"] is True
-    assert _keys(str(root)) == ["a", "b", "c"]
-    assert "would be removed" in run("prune", str(root), "--max-size", "1", "-n").out
-
-
-def test_prune_keeps_what_explains_the_entries_that_stay(tmp_path: Path) -> None:
-    root, now = tmp_path / "store", time.time()
-    store = open_store(root)
-    scopes = [Scope.of(model_digest=f"sha256:{number:064x}", ep="x") for number in range(2)]
-    for scope in scopes:
-        scope.over(store).put("plan", VALUE)
-    for path in root.iterdir():
-        used = now - (DAY if path.name == f"{scopes[0].digest}.plan" else 40 * DAY)
-        os.utime(path, (used, used))
-    removed = _json("prune", str(root), "--older-than", "30d")["removed"]
-    assert {entry["key"] for entry in removed} == {f"{scopes[1].digest}.plan", f"scopes.{scopes[1].digest}"}
-    (left,) = _json("ls", str(root), "--scopes")["scopes"]
-    assert left["parts"] == dict(scopes[0].parts)
-
-
-@pytest.mark.parametrize(
-    "args", [(), ("--older-than", "30"), ("--older-than", "x"), ("--max-size", "0"), ("--max-size", "3X")]
-)
-def test_prune_wants_a_limit_that_it_understands(root: Path, args: tuple[str, ...]) -> None:
-    assert run("prune", str(root), *args).code == 2
-    assert _keys(str(root)) == ["a", "b", "c"]
-
-
 def test_stats_has_cap_times_and_scopes(root: Path) -> None:
-    _age(root, a=1, b=3, c=2)
+    age(root, a=1, b=3, c=2)
     scope = Scope.of(model=b"model", ep="MulExecutionProvider")
     scope.over(open_store(root)).put("plan", VALUE)
-    stats = _json("stats", f"file://{root}?max_size=1M")
+    stats = document("stats", f"file://{root}?max_size=1M")
     assert stats["max_size"] == 1 << 20 and "DirectoryStore" in stats["backend"]
     assert abs(stats["oldest_use"] - (time.time() - 3 * DAY)) < 600 and stats["latest_use"] > stats["oldest_use"]
     (found,) = stats["scopes"]
@@ -203,7 +111,7 @@ def test_a_bundle_warms_another_store(root: Path, tmp_path: Path) -> None:
     assert run("export", str(root), bundle).out == f"3 entries, 3.0 KiB, in {bundle}\n"
     assert zipfile.ZipFile(bundle).testzip() is None
     assert run("import", bundle, other).out == "3 entries, 3.0 KiB, stored\n"
-    assert _keys(other) == ["a", "b", "c"] and _json("verify", other)["whole"] == 3
+    assert keys(other) == ["a", "b", "c"] and document("verify", other)["whole"] == 3
     assert run("import", bundle, ORTCACHE_STORE=other).code == 0
 
 
@@ -211,10 +119,10 @@ def test_a_bundle_may_be_a_part(root: Path, tmp_path: Path) -> None:
     bundle = str(tmp_path / "bundle.zip")
     scope = Scope.of(model=b"model", ep="MulExecutionProvider")
     scope.over(open_store(root)).put("plan", VALUE)
-    assert [e["key"] for e in _json("export", str(root), bundle, "[ab]")["entries"]] == ["a", "b"]
-    assert len(_json("export", str(root), bundle, "--scope", scope.digest[:8])["entries"]) == 2
+    assert [e["key"] for e in document("export", str(root), bundle, "[ab]")["entries"]] == ["a", "b"]
+    assert len(document("export", str(root), bundle, "--scope", scope.digest[:8])["entries"]) == 2
     assert run("import", bundle, str(tmp_path / "other")).code == 0
-    assert _json("ls", str(tmp_path / "other"), "--scopes")["scopes"][0]["parts"] == dict(scope.parts)
+    assert document("ls", str(tmp_path / "other"), "--scopes")["scopes"][0]["parts"] == dict(scope.parts)
     assert run("export", str(root), bundle, "a", "--scope", "x").code == 2
 
 
@@ -235,7 +143,7 @@ def test_a_bundle_that_is_none_changes_nothing(root: Path, tmp_path: Path) -> No
             result = run("import", str(bad), *args)
             assert (result.code, result.out, result.err.count("\n")) == (2, "", 1), (content[:10], result)
             assert result.err.startswith("ortcache: the bundle is refused: ")
-    assert not (tmp_path / "new").exists() and _keys(str(root)) == ["a", "b", "c"]
+    assert not (tmp_path / "new").exists() and keys(str(root)) == ["a", "b", "c"]
     with zipfile.ZipFile(bad, "w") as archive:
         archive.writestr("../climbs", b"x")
     assert "is not safe" in run("import", str(bad), str(root)).err
@@ -244,7 +152,7 @@ def test_a_bundle_that_is_none_changes_nothing(root: Path, tmp_path: Path) -> No
 def test_a_dry_run_of_import_needs_no_store(root: Path, tmp_path: Path) -> None:
     bundle = str(tmp_path / "bundle.zip")
     assert run("export", str(root), bundle).code == 0
-    checked = _json("import", bundle, "--dry-run")
+    checked = document("import", bundle, "--dry-run")
     assert checked["store"] is None and checked["size"] == 3 * len(VALUE)
     result = run("import", bundle, str(tmp_path / "other"), "--max-size", "2K")
     assert result.code == 2 and "2048 are allowed" in result.err and not (tmp_path / "other").exists()
@@ -256,12 +164,12 @@ def test_a_read_only_store_is_read_and_not_written(root: Path) -> None:
     for args in (("put", where, "x", os.devnull), ("rm", where, "a"), ("prune", where, "--max-size", "1")):
         result = run(*args)
         assert result.code == 2 and "read-only" in result.err
-    assert _keys(str(root)) == ["a", "b", "c"]
+    assert keys(str(root)) == ["a", "b", "c"]
 
 
 def test_a_value_is_shown_without_its_seal(root: Path) -> None:
     assert (root / "a").stat().st_size == len(VALUE) + SEAL_SIZE
-    assert {entry["size"] for entry in _json("ls", str(root))["entries"]} == {len(VALUE)}
+    assert {entry["size"] for entry in document("ls", str(root))["entries"]} == {len(VALUE)}
 
 
 @pytest.mark.parametrize(
@@ -288,7 +196,7 @@ def test_a_folder_that_is_no_store_is_not_emptied(tmp_path: Path, args: tuple[st
 
 def test_one_damaged_entry_does_not_make_a_store_none(root: Path) -> None:
     (root / "a").write_bytes(b"")
-    _age(root, a=3, b=2, c=1)
+    age(root, a=3, b=2, c=1)
     assert run("prune", str(root), "--max-size", "1").code == 0
     assert list(root.iterdir()) == []
 
@@ -300,5 +208,5 @@ def test_what_names_no_store_is_bad_input(where: str) -> None:
 
 
 def test_caches_that_are_off_do_not_hinder_upkeep(root: Path) -> None:
-    assert _json("ls", str(root), ORTCACHE_DISABLE="1")["size"] == 3 * len(VALUE)
+    assert document("ls", str(root), ORTCACHE_DISABLE="1")["size"] == 3 * len(VALUE)
     assert run("rm", str(root), "a", ORTCACHE_DISABLE="1").code == 0
