@@ -16,6 +16,9 @@ __all__ = ["ReadOnly", "is_read_only"]
 class ReadOnly(Wrapper):
     """Reads and lists; refuses to write and to delete.
 
+    A `Verified` store below it still moves what is damaged aside. Over this one it does not: so ``mode=r`` of
+    `open_store` has them.
+
     A refusal is an InputError, not a StoreError: nothing is wrong with the backend. `is_read_only` lets whoever writes
     on an execution provider's behalf ask first.
 

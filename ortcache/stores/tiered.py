@@ -32,7 +32,9 @@ class Level:
     Attributes:
         store: it.
         name: of its own among the levels; None for its number, from 1.
-        read_only: nothing is written to it; a store that is read-only anyway (`is_read_only`) need not be called so.
+        read_only: nothing is put into it and nothing deleted; a store that is read-only anyway (`is_read_only`) need
+            not be called so. A `Verified` store moves what is damaged aside all the same, unless it is opened with
+            ``mode=r``.
         timeout: seconds in which it must answer; None for as long as it takes.
         retry_after: seconds for which it is left alone after a failure.
     """
