@@ -76,7 +76,7 @@ class OrtError(OrtcacheError):
     """
 
     def __init__(self, code: int, message: str, function: str) -> None:
-        super().__init__(f"{function}: {message} [{getattr(code, 'name', code)}]")
+        super().__init__(f"{function}: {message.strip()} [{getattr(code, 'name', code)}]")
         self.code = code
         self.message = message
         self.function = function

@@ -86,12 +86,12 @@ def test_a_fleet_over_s3(place: Path, openvino: dict[str, str], s3: str) -> None
     commands = shell("export ORTCACHE_STORE='s3://models")
     (place / "server.sh").write_text(f"{commands.splitlines()[0]}\npython server.py\n", "utf-8")
     assert run(place, "bash", "server.sh", **openvino, **aws) == "cold\n"
-    shutil.rmtree(place / "disk-cache")
+    (place / "disk-cache.db").unlink()
     assert "built" in run(place, "bash", "-e", "-c", commands, **openvino, **aws)
     assert run(place, "bash", "server.sh", **openvino, **aws) == "warm\n"
     down = {**aws, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}  # nobody answers there
     assert run(place, "bash", "server.sh", **openvino, **down) == "warm\n"
-    shutil.rmtree(place / "disk-cache")
+    (place / "disk-cache.db").unlink()
     assert run(place, "bash", "server.sh", **openvino, **down) == "cold\n"
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Iterator
 
-from .protocol import Buffer, Store, close_store
+from .protocol import Buffer, Entry, Store, close_store, list_entries
 from .url import plan_store
 
 __all__ = ["LateStore"]
 
 
 class LateStore:
-    """What a URL or a path names, for reading and writing.
+    """What a URL or a path names.
 
     A wrong name is an error at once. A store that cannot be opened (a disk that is read-only, a folder of another
-    user's) is an error of each `get` and `put`, like any other failure of a store. It is closed with the last reference
-    to this object.
+    user's) is an error of each call, like any other failure of a store. It is closed with the last reference
+    to this object, or by `close`.
 
     Args:
         where: as `open_store` takes it.
@@ -34,14 +35,35 @@ class LateStore:
         self._plan = plan_store(where)
         self.read_only = self._plan.mode == "r"
         self._opening = os.getpid(), threading.RLock()
-        self._opened: list[Store] = []
+        self._opened: list[Store] = [] if self._plan.on_disk else [self._plan.open()]
         weakref.finalize(self, _close, self._opened)
+
+    @property
+    def inner(self) -> Store | None:
+        """The store, once it is open."""
+        return self._opened[0] if self._opened else None
 
     def get(self, key: str) -> bytes | None:
         return self._store().get(key)
 
     def put(self, key: str, value: Buffer) -> None:
         self._store().put(key, value)
+
+    def delete(self, key: str) -> bool:
+        return self._store().delete(key)
+
+    def keys(self) -> Iterator[str]:
+        return self._store().keys()
+
+    def entries(self) -> Iterator[Entry]:
+        return list_entries(self._store())
+
+    def __repr__(self) -> str:
+        return f"LateStore({self.inner!r})" if self._opened else "LateStore(not opened yet)"
+
+    def close(self) -> None:
+        """Close what is open. Using it again opens it anew."""
+        _close(self._opened)
 
     def _store(self) -> Store:
         pid, lock = self._opening
@@ -55,5 +77,5 @@ class LateStore:
 
 
 def _close(opened: list[Store]) -> None:
-    for store in opened:
-        close_store(store)
+    while opened:
+        close_store(opened.pop())

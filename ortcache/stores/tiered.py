@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ from .counted import Counted, StoreStats
 from .events import Event, EventHook, EventKind
 from .flat import flat
 from .guarded import Guarded
+from .late import LateStore
 from .ledger import OnEvict
 from .protocol import Buffer, Entry, Store, check_store
 from .readonly import is_read_only
@@ -30,7 +32,8 @@ class Level:
     """One of the stores of a `Tiered`.
 
     Attributes:
-        store: it.
+        store: it, or the URL or path of one, which is opened when it is first used: one that cannot be opened is then
+            like one that is down.
         name: of its own among the levels; None for its number, from 1.
         read_only: nothing is put into it and nothing deleted; a store that is read-only anyway (`is_read_only`) need
             not be called so. A `Verified` store moves what is damaged aside all the same, unless it is opened with
@@ -39,7 +42,7 @@ class Level:
         retry_after: seconds for which it is left alone after a failure.
     """
 
-    store: Store
+    store: Store | str | os.PathLike[str]
     name: str | None = None
     read_only: bool = False
     timeout: float | None = None
@@ -83,11 +86,12 @@ class Tiered:
             if not isinstance(level, Level):
                 raise TypeError(f"a tiered store is made of Level(store, …), not of {type(level).__name__}")
             name = level.name if level.name is not None else str(number)
-            check_store(level.store, f"level {name!r}")
+            store = LateStore(level.store) if isinstance(level.store, str | os.PathLike) else level.store
+            check_store(store, f"level {name!r}")
             if name in self._levels:
                 raise InputError(f"two levels have the name {name!r}")
-            self._levels[name] = Counted(_patient(level, f"level {name!r}"), self._told, level=name)
-            if not level.read_only and not is_read_only(level.store):
+            self._levels[name] = Counted(_patient(store, level, f"level {name!r}"), self._told, level=name)
+            if not level.read_only and not is_read_only(store):
                 self._writable[name] = self._levels[name]
         if not self._levels:
             raise InputError("a tiered store needs a level")
@@ -200,9 +204,9 @@ class Tiered:
             self._hook(event)
 
 
-def _patient(level: Level, name: str) -> Store:
+def _patient(store: Store, level: Level, name: str) -> Store:
     """The level's store, left alone for a while after a failure. A store that is so by itself warns by itself."""
-    store, inside = level.store, _is_guarded(level.store)
+    inside = _is_guarded(store)
     if level.timeout is not None:
         breaker = Breaker(level.retry_after, name=name) if inside else None
         store = Timed(store, level.timeout, breaker=breaker, name=name)

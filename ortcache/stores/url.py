@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, StoreError
 from .guarded import Guarded
 from .location import Location, locate
 from .namespaced import Namespaced
@@ -37,7 +38,8 @@ def open_store(where: str | os.PathLike[str] | None = None, **options: Any) -> S
         where: None for what the environment variable ORTCACHE_STORE names.
         options: as in the query, before which they go:
 
-            ``mode``: ``rw``; ``r``, and it refuses to write; or ``w``, and every read is a miss.
+            ``mode``: ``rw``; ``r``, and it refuses to write, and one on the disk must be there; or ``w``, and every
+            read is a miss.
             ``namespace``: only the entries below this prefix (`Namespaced`).
             ``verify``: 1 or 0, are values sealed and checked?
             ``mac_key_env``: the environment variable with the key of a MAC over each value, 16 to 64 bytes;
@@ -63,10 +65,12 @@ class StorePlan:
 
     Attributes:
         mode: "r", "rw" or "w".
+        on_disk: does opening it touch a disk? Opening the others fails no more.
         open: gives the store; for one in a directory or in SQLite it may fail with what `open_store` raises.
     """
 
     mode: str
+    on_disk: bool
     open: Callable[[], Store]
 
 
@@ -81,9 +85,9 @@ def plan_store(where: str | os.PathLike[str] | None = None, **options: Any) -> S
     chosen = check_options(location, options)
     mode = chosen.pop("mode", "rw")
     if location.scheme in ("file", "sqlite"):
-        return StorePlan(mode, lambda: _wrapped(location, mode, dict(chosen)))
+        return StorePlan(mode, True, lambda: _wrapped(location, mode, dict(chosen)))
     store = _wrapped(location, mode, chosen)
-    return StorePlan(mode, lambda: store)
+    return StorePlan(mode, False, lambda: store)
 
 
 def _default() -> str:
@@ -97,6 +101,10 @@ def _wrapped(location: Location, mode: str, options: dict[str, Any]) -> Store:
     namespace = options.pop("namespace", None)
     verify = options.pop("verify", location.scheme != "memory")
     mac_key = options.pop("mac_key", None)
+    if mode == "r" and location.scheme in ("file", "sqlite") and not Path(location.place).exists():
+        raise StoreError(
+            f"there is no store at {location.shown!r}, and mode=r makes none: is the path right, the disk mounted?"
+        )
     store = _backend(location, options)
     if mode == "r":  # below what checks values: a damaged one then stays where it is
         store = ReadOnly(store)

@@ -200,8 +200,19 @@ def test_the_variable_names_the_default_store(tmp_path: Path, monkeypatch: pytes
 def test_a_plan_touches_nothing_before_it_is_opened(tmp_path: Path) -> None:
     plan = plan_store(f"file://{tmp_path}/x?mode=r")
     assert (plan.mode, list(tmp_path.iterdir())) == ("r", [])
+    with pytest.raises(StoreError, match=r"there is no store at .*/x.*, and mode=r makes none"):
+        plan.open()
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "x").mkdir(mode=0o700)
     assert layers(plan.open()) == ["Verified", "ReadOnly", "DirectoryStore"]
-    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_is_only_read_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="makes none"):
+        open_store(f"sqlite:///{tmp_path}/none.db?mode=r")
+    assert list(tmp_path.iterdir()) == []
+    open_store(f"sqlite:///{tmp_path}/some.db").put("key", b"x")
+    assert open_store(f"sqlite:///{tmp_path}/some.db?mode=r").get("key") == b"x"
 
 
 def test_libraries_are_imported_when_a_store_needs_them(tmp_path: Path) -> None:
