@@ -67,7 +67,7 @@ def directory(
         InputError: an argument is not as it must be.
 
     Warns:
-        RuntimeWarning: the entry would be found by a path alone; the provider wrote nothing, though nothing was
+        RuntimeWarning: the entry would be found by a path alone, or a name; the provider wrote nothing, though nothing was
             restored; its file names change from run to run, so that it never finds its own files; a file of it cannot
             be stored; the directory could not be made, or not be removed.
     """
@@ -118,10 +118,11 @@ def _scope(scope: Scope | str | None, name: str) -> Scope:
         texts = [scope or name]
         result = Scope({"scope": scope or name})
     paths = [text for text in texts if _PATH.fullmatch(text)]
-    if paths:
+    if scope is None or paths:
+        by = f"by the path {paths[0]!r} alone" if paths else f"by the name {name!r} alone"
         warn_user(
-            f"the entry would be found by the path {paths[0]!r} alone: another model under it would get this one's "
-            "files. Use scope=Scope.of(model=…), which reads the model"
+            f"the entry would be found {by}: another model under it would get this one's files. Use "
+            "scope=Scope.of(model=…), which reads the model"
         )
     return result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from ortcache import bridge
 from ortcache.bridge import tree
 from ortcache.bridge.contents import KEPT_IDLE
+from ortcache.scope import Scope
 from ortcache.stores import MemoryStore
 
 from ..support.oracles import need
@@ -125,3 +127,26 @@ def test_a_folder_that_changes_while_it_is_read_is_read_again(
     found: dict[str, bytes] = {}
     run(store, lambda path: found.update(content(path)))
     assert found == {"engine": b"new engine", "profile": b"new profile"}
+
+
+@pytest.mark.parametrize(
+    ("scope", "said"),
+    [
+        (None, "by the name 'openvino' alone"),
+        ("models/model.onnx", "by the path 'models/model.onnx' alone"),
+        (Scope({"path": "model.onnx"}), "by the path 'model.onnx' alone"),
+        ("model 7, engine 10.3", None),
+        (Scope.of(model=b"\x08\x07"), None),
+    ],
+)
+def test_an_entry_that_does_not_depend_on_the_model_is_warned_of(
+    temporary: Path, store: MemoryStore, scope: Scope | str | None, said: str | None
+) -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        d = bridge.directory(store, "openvino", scope=scope)
+        d.close()
+    told = [str(warning.message) for warning in seen if "another model under it" in str(warning.message)]
+    assert told == [text for text in told if said and said in text]
+    assert len(told) == (said is not None)
+    assert all(warning.filename == __file__ for warning in seen)
