@@ -67,9 +67,9 @@ def directory(
         InputError: an argument is not as it must be.
 
     Warns:
-        RuntimeWarning: the entry would be found by a path or a name alone; the provider wrote nothing, though nothing was
-            restored; its file names change from run to run, so that it never finds its own files; a file of it cannot
-            be stored; the directory could not be made, or not be removed.
+        RuntimeWarning: the entry would be found by a path or a name alone; the provider wrote nothing, though nothing
+            was restored; its file names change from run to run, so that it never finds its own files; a file of it
+            cannot be stored; the directory could not be made, or not be removed.
     """
     if mode not in _MODES:
         raise InputError(f"the mode of a directory is one of {', '.join(_MODES)}, not {mode!r}")
