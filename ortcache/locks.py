@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any
 
-__all__ = ["new_lock"]
+__all__ = ["free_in_child", "new_lock"]
 
 _all: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -15,7 +15,11 @@ _all: weakref.WeakSet[Any] = weakref.WeakSet()
 def new_lock() -> Any:
     """A re-entrant lock: the collector may run a finalizer that takes it, on the thread that holds it. What another
     thread holds when the process is forked is free in the child, which does not have that thread."""
-    lock = threading.RLock()
+    return free_in_child(threading.RLock())
+
+
+def free_in_child(lock: Any) -> Any:
+    """Make a re-entrant lock one of these, for as long as it lives."""
     _all.add(lock)
     return lock
 

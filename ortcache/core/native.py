@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import raw
 from ..errors import LibraryVersionError, UnsupportedFunctionError
-from ..locks import new_lock
-from ..raw._support import bindings
+from ..locks import free_in_child, new_lock
+from ..raw._support import LOCK, bindings
 from .library import Choice
 from .quick import Quick
 from .status import Statuses, address
@@ -138,6 +138,7 @@ def native_at(base: int) -> Native:
 
 _bases: weakref.WeakValueDictionary[int, Native] = weakref.WeakValueDictionary()
 _bases_lock = new_lock()
+free_in_child(LOCK)  # not there, as the generator uses that module without this package
 
 
 def _minor(version: str, where: str) -> int:

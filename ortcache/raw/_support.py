@@ -8,12 +8,14 @@ from __future__ import annotations
 import ctypes
 import importlib
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..locks import new_lock
+__all__ = ["LOCK", "PROPOSED", "Bindings", "Slot", "bindings", "declarations", "lookup", "names"]
 
-__all__ = ["PROPOSED", "Bindings", "Slot", "bindings", "declarations", "lookup", "names"]
+#: Around the making of types. The collector may run something that asks for them, on the thread that makes them.
+LOCK = threading.RLock()
 
 #: In place of a since-version: a slot that no release has.
 PROPOSED = "proposed"
@@ -90,7 +92,6 @@ class Bindings:
         self._enums = enums
         self.stdcall = stdcall or (ctypes.WINFUNCTYPE if windows else ctypes.CFUNCTYPE)  # type: ignore[attr-defined]
         self._path_char = path_char or (ctypes.c_wchar if windows else ctypes.c_char)
-        self._lock = new_lock()
         self._classes: dict[str, Any] = {}
         self._types: dict[str, Any] = {}
         self._pending: list[str] = []  # classes whose fields are not set yet
@@ -118,7 +119,7 @@ class Bindings:
         Raises:
             KeyError: no such type is declared.
         """
-        with self._lock:
+        with LOCK:
             if name in self._callbacks:
                 return self._complete(self._callback(name))
             if name in self._structs or name in self._handles:
@@ -127,12 +128,12 @@ class Bindings:
 
     def type(self, text: str) -> Any:
         """The ctypes type for C type text such as ``const char* const*``; None for void."""
-        with self._lock:
+        with LOCK:
             return self._complete(self._type(text))
 
     def prototype(self, struct: str, name: str, *, implemented: bool = False) -> Any:
         """The function-pointer type of one slot: to call it, or to make one of a Python function."""
-        with self._lock:
+        with LOCK:
             slot = self.slots(struct)[name][1]
             if slot.params is None:
                 raise TypeError(f"{struct}.{name} is no function")
@@ -247,16 +248,14 @@ def _is_table(struct: str) -> bool:
 
 
 _bindings: Bindings | None = None
-_lock = new_lock()
 
 
 def bindings() -> Bindings:
     """The bindings for the platform this runs on."""
     global _bindings
     if _bindings is None:
-        with _lock:
-            if _bindings is None:
-                _bindings = Bindings(**declarations())
+        with LOCK:
+            _bindings = _bindings or Bindings(**declarations())
     return _bindings
 
 

@@ -24,7 +24,7 @@ LAYERS: dict[str, set[str]] = {
     "keys": {"errors"},
     "stores": {"keys", "errors", "warn", "lazy"},
     "scope": {"stores", "keys", "errors", "warn"},
-    "raw": {"errors", "locks"},
+    "raw": {"errors"},
     "core": {"raw", "errors", "locks", "warn"},
     "api": _BINDINGS,
     "host": {"support", *_API},
