@@ -19,43 +19,7 @@ from ortcache.errors import EpCacheError
 from ortcache.stores import MemoryStore
 
 from ..support.process import run_python
-
-EP = "TensorrtExecutionProvider"
-
-
-class Fake:
-    """A provider's session: it loads what is good, builds what is not there, and fails on all else."""
-
-    def __init__(self, d: BridgedDirectory, providers: tuple[str, ...] = (EP, "CPUExecutionProvider")) -> None:
-        assert d.path is not None
-        self._providers = providers
-        engine = d.path / "engine"
-        self.warm = engine.exists()
-        if not self.warm:
-            engine.write_bytes(b"good")
-        elif engine.read_bytes() != b"good":
-            raise RuntimeError("deserialize failed")
-
-    def get_providers(self) -> list[str]:
-        return list(self._providers)
-
-
-class Copying(MemoryStore):
-    """Gives copies, as a store that is not in memory does."""
-
-    def __init__(self, inner: MemoryStore) -> None:
-        super().__init__()
-        self._inner = inner
-
-    def get(self, key: str) -> bytes | None:
-        value = self._inner.get(key)
-        return None if value is None else bytes(bytearray(value))
-
-
-def seed(store: MemoryStore, content: bytes) -> None:
-    with bridge.directory(store, "fake", scope="v1") as d:
-        assert d.path is not None
-        (d.path / "engine").write_bytes(content)
+from .sessions import EP, Copying, Fake, seed
 
 
 def test_an_entry_that_cannot_be_loaded_is_moved_aside_and_built_anew(temporary: Path, store: MemoryStore) -> None:
