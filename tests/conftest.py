@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,12 @@ import ortcache as oc
 
 from .support.installed import dataset, library_file
 from .support.server_fixtures import bucket, redis_url, s3, shared_redis  # noqa: F401 - fixtures
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Thousands of tests are objects that stay: the collector, which many call, need not look at them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
