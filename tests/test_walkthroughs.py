@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from .support.installed import dataset, ocr_model
+from .support.mounts import need_mounts
 from .support.oracles import ROOT, need
 from .support.readme import blocks, program, programs
 
@@ -100,6 +101,5 @@ def test_a_sandbox_without_a_disk(place: Path) -> None:
     write(place, "sandbox.py")
     run(place, "bash", "-e", "-c", shell("ortcache warm mul_1.onnx"))
     assert run(place, sys.executable, "sandbox.py") == "warm\n"
-    mounts = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
-    need("root", mounts.returncode == 0)
+    need_mounts(place)
     assert run(place, "unshare", "-m", "bash", "-c", f"{_READ_ONLY}exec {sys.executable} sandbox.py") == "warm\n"

@@ -13,7 +13,7 @@ from ortcache.bridge import places
 from ortcache.bridge.private import sweep
 from ortcache.stores import MemoryStore
 
-from ..support.oracles import need
+from ..support.mounts import OWN_MOUNTS, need_mounts
 from ..support.process import run_python
 from .test_failures import run
 
@@ -63,64 +63,54 @@ def test_what_was_restored_in_part_is_not_stored(
 
 
 def test_a_full_disk_below_the_store_breaks_no_run(temporary: Path, tmp_path: Path) -> None:
-    need("root", os.name == "posix" and os.geteuid() == 0)
+    need_mounts(tmp_path)
     out = run_python(
-        """
-        import logging, os, subprocess, sys
-        from pathlib import Path
-        from ortcache import bridge
-        from ortcache.stores import DirectoryStore
-        disk = Path(sys.argv[1]); disk.mkdir()
-        made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True)
-        if made.returncode:
-            sys.exit(print("no mount"))
-        try:
-            logging.disable()
-            store = DirectoryStore(disk / "store")
-            with bridge.directory(store, "fake", scope="v1", root=sys.argv[2]) as d:
-                (d.path / "engine").write_bytes(os.urandom(3_000_000))
-            print(d.stats.failed, d.stats.saved_files, [key for key in store.keys() if "directory" in key])
-            print([path.name for path in (disk / "store").iterdir() if path.stat().st_size])
-        finally:
-            subprocess.run(["umount", disk], check=True)
+        OWN_MOUNTS
+        + """
+import logging, os, subprocess, sys
+from pathlib import Path
+from ortcache import bridge
+from ortcache.stores import DirectoryStore
+disk = Path(sys.argv[1]); disk.mkdir()
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=True)
+logging.disable()
+store = DirectoryStore(disk / "store")
+with bridge.directory(store, "fake", scope="v1", root=sys.argv[2]) as d:
+    (d.path / "engine").write_bytes(os.urandom(3_000_000))
+print(d.stats.failed, d.stats.saved_files, [key for key in store.keys() if "directory" in key])
+print([path.name for path in (disk / "store").iterdir() if path.stat().st_size])
         """,
         tmp_path / "disk",
         temporary,
     )
-    need("root", out != "no mount\n")
     assert out.startswith("1 0 []\n")
 
 
 def test_files_that_a_full_folder_may_have_cut_short_are_not_stored(tmp_path: Path) -> None:
-    need("root", os.name == "posix" and os.geteuid() == 0)
+    need_mounts(tmp_path)
     out = run_python(
-        """
-        import logging, subprocess, sys
-        from pathlib import Path
-        from ortcache import bridge
-        from ortcache.stores import MemoryStore
-        disk = Path(sys.argv[1]); disk.mkdir()
-        made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True)
-        if made.returncode:
-            sys.exit(print("no mount"))
+        OWN_MOUNTS
+        + """
+import logging, subprocess, sys
+from pathlib import Path
+from ortcache import bridge
+from ortcache.stores import MemoryStore
+disk = Path(sys.argv[1]); disk.mkdir()
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=True)
+logging.disable()
+store = MemoryStore()
+for size in (500_000, 3_000_000):
+    with bridge.directory(store, "fake", scope="v1", root=disk) as d:
         try:
-            logging.disable()
-            store = MemoryStore()
-            for size in (500_000, 3_000_000):
-                with bridge.directory(store, "fake", scope="v1", root=disk) as d:
-                    try:
-                        (d.path / "engine").write_bytes(bytes(size))
-                    except OSError:
-                        pass  # as a provider does that only logs it
-                print(d.stats.failed, d.stats.saved_files)
-            with bridge.directory(store, "fake", scope="v1", root=disk) as d:
-                print((d.path / "engine").stat().st_size)
-        finally:
-            subprocess.run(["umount", disk], check=True)
+            (d.path / "engine").write_bytes(bytes(size))
+        except OSError:
+            pass  # as a provider does that only logs it
+    print(d.stats.failed, d.stats.saved_files)
+with bridge.directory(store, "fake", scope="v1", root=disk) as d:
+    print((d.path / "engine").stat().st_size)
         """,
         tmp_path / "disk",
     )
-    need("root", out != "no mount\n")
     assert out.splitlines() == ["0 1", "1 0", "500000"]
 
 

@@ -115,7 +115,7 @@ def test_a_child_has_no_connection_of_its_parents(tmp_path: Path) -> None:
             store.put("key", b"y")
             os._exit(0)  # without closing anything
         os.wait()
-        print(store.get("key"))
+        print(store.get("key"), flush=True)
         store.close()
         if os.fork() == 0:
             try: store.get("key")

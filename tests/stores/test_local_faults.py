@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ..support.mounts import need_mounts
 from ..support.oracles import need
 from ..support.process import run_python
 
@@ -177,8 +177,7 @@ def folder() -> Iterator[Path]:
 
 def alone(code: str, kind: str, folder: Path) -> str:
     """Run it where what it mounts is seen by nobody else, and gone when it ends."""
-    there = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", folder], capture_output=True, check=False)
-    need("root", there.returncode == 0)
+    need_mounts(folder)
     start = "import os, sys; os.execvp('unshare', ['unshare', '-m', sys.executable, '-c', *sys.argv[1:]])"
     return run_python(start, COMMON + code, kind, folder)
 
