@@ -70,7 +70,8 @@ print(slow.stats.saved_files)
 
 def test_a_child_that_is_forked_while_another_thread_saves_does_not_hang(tmp_path: Path, root: Path) -> None:
     need("linux", hasattr(os, "fork"))
-    assert run_python(OWNER + SAVING, tmp_path / "store", root, timeout=60).endswith("\n1\n")
+    quiet = {"PYTHONWARNINGS": "ignore::DeprecationWarning"}  # that a process that forks has threads
+    assert run_python(OWNER + SAVING, tmp_path / "store", root, timeout=60, **quiet).endswith("\n1\n")
     assert left(root) == []
 
 
