@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ..keys import check_key
 from ..scope import Scope
-from ..stores.protocol import Store, get_view
+from ..stores.protocol import Store, get_view, layers
 from ..stores.verified import Verified
 from .pack import Pack, read_pack
 
@@ -109,6 +109,4 @@ class StoredDirectory:
 
 def _is_verified(store: object) -> bool:
     """Are values that this store gives checked, by itself or by one that it stands over?"""
-    while store is not None and not isinstance(store, Verified):
-        store = getattr(store, "inner", None)
-    return store is not None
+    return any(isinstance(layer, Verified) for layer in layers(store))

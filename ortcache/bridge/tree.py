@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..stores.temporary import OPEN_FLAGS
 from .pack import Pack, file_name_problem
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "write_pack",
 ]
 
-_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 #: How far back restored files are dated: whatever is written later has another time, however coarse the clock.
 _BACK_NS = 10_000_000_000
@@ -104,7 +104,7 @@ def write_pack(root: Path, pack: Pack) -> dict[str, FileState]:
     for member, content in pack.contents():
         path = root / member.name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_FLAGS, 0o600)
         try:
             rest = content
             while rest:
@@ -207,7 +207,7 @@ def _state(status: os.stat_result) -> FileState:
 
 
 def _open(path: Path) -> int:
-    flags = os.O_RDONLY | _FLAGS | getattr(os, "O_NOATIME", 0)
+    flags = os.O_RDONLY | OPEN_FLAGS | getattr(os, "O_NOATIME", 0)
     try:
         return os.open(path, flags)
     except PermissionError:

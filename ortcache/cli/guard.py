@@ -9,10 +9,9 @@ from ..errors import InputError
 from ..stores.directory import DirectoryStore
 from ..stores.filenames import file_name
 from ..stores.namespaced import Namespaced
-from ..stores.protocol import Store
+from ..stores.protocol import Store, layers
 from ..stores.seal import is_sealed
 from ..stores.verified import Verified
-from .target import layers
 
 __all__ = ["check_is_store"]
 

@@ -6,9 +6,10 @@ import argparse
 from typing import Any
 
 from ..stores.masking import masked
+from ..stores.protocol import layers
 from . import entries, scoped
 from .output import add_json, columns, show
-from .target import add_store, layers, opened, shown
+from .target import add_store, opened, shown
 from .units import age, moment, size_text
 
 __all__ = ["add_parser"]

@@ -13,12 +13,11 @@ from typing import Any, TypeVar
 
 from ..errors import InputError, OrtcacheError, StoreError, StoreTimeoutError
 from ..stores.masking import masked
-from ..stores.protocol import Store, close_store
+from ..stores.protocol import Store, close_store, layers
 from ..stores.readonly import is_read_only
 from ..stores.url import open_store
 from ..stores.writeonly import WriteOnly
 from .output import error_text
-from .target import layers
 
 __all__ = ["StoreCheck", "check_store"]
 

@@ -6,14 +6,13 @@ import argparse
 import contextlib
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from ..errors import InputError
 from ..stores.location import Location, locate
 from ..stores.protocol import Store, close_store
 from ..stores.url import STORE_VARIABLE, open_store
 
-__all__ = ["add_store", "checked_location", "layers", "missing_store", "opened", "shown", "store_url"]
+__all__ = ["add_store", "checked_location", "missing_store", "opened", "shown", "store_url"]
 
 
 def add_store(parser: argparse.ArgumentParser, *, alone: bool = False) -> None:
@@ -61,7 +60,7 @@ def checked_location(given: str, *, make: bool = False) -> Location:
     location = locate(store_url(given))
     if location.scheme == "memory":
         raise InputError("a store in memory goes with this process: name another")
-    if not make and _missing(location):
+    if not make and location.missing:
         named = os.environ.get(STORE_VARIABLE) and given != "-"
         hint = f"; write '-' for the one that {STORE_VARIABLE} names" if named else ""
         raise InputError(f"there is no store at {location.shown}{hint}")
@@ -71,7 +70,7 @@ def checked_location(given: str, *, make: bool = False) -> Location:
 def missing_store(url: str) -> bool:
     """Is it a local store that is not there yet? False for what names none."""
     try:
-        return _missing(locate(url))
+        return locate(url).missing
     except InputError:
         return False
 
@@ -90,14 +89,3 @@ def opened(given: str, *, read_only: bool = False, make: bool = False) -> Iterat
         yield store
     finally:
         close_store(store)
-
-
-def layers(store: object) -> Iterator[object]:
-    """The store and those that it stands over."""
-    while store is not None:
-        yield store
-        store = getattr(store, "inner", None)
-
-
-def _missing(location: Location) -> bool:
-    return location.scheme in ("file", "sqlite") and not Path(location.place).exists()

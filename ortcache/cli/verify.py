@@ -6,9 +6,10 @@ import argparse
 from typing import Any
 
 from ..errors import InputError
+from ..stores.protocol import layers
 from ..stores.verified import QUARANTINE, Verified
 from .output import add_json, columns, show
-from .target import add_store, layers, opened, shown
+from .target import add_store, opened, shown
 from .units import size_text
 
 __all__ = ["add_parser"]

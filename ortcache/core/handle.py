@@ -10,24 +10,23 @@ import ctypes
 import logging
 import os
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import ClosedError
+from ..locks import new_lock
 
 __all__ = ["Handle", "Hold", "Owned", "Record"]
 
 _log = logging.getLogger("ortcache.lifetime")
-# Reentrant: the collector may run a finalizer, which takes it, on the thread that holds it.
-_lock = threading.RLock()
+_lock = new_lock()
 _process = 0  # how often the process was forked: to release what the parent made would wait for the parent's threads
 
 
 def _in_child() -> None:
-    global _lock, _process
-    _lock, _process = threading.RLock(), _process + 1
+    global _process
+    _process += 1
 
 
 if hasattr(os, "register_at_fork"):

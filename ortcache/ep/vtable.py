@@ -24,6 +24,7 @@ from .. import raw
 from ..core.callbacks import leave_to_c
 from ..core.native import Native
 from ..errors import ClosedError
+from ..locks import new_lock
 from ..raw._support import bindings
 
 __all__ = ["Functions", "VTable", "struct_version", "targets"]
@@ -36,7 +37,7 @@ _PATIENCE = 1.0  # seconds at exit, for functions that are being called
 _log = logging.getLogger("ortcache.ep")
 _NOTHING = ctypes.create_string_buffer(b"")
 
-_lock = threading.RLock()
+_lock = new_lock()
 _inside: list[None] = []  # one for each call that is going on: append and pop are atomic, so this needs no lock
 _ending = False
 _main = threading.main_thread().ident
@@ -46,8 +47,8 @@ _trampolines: dict[tuple[Native, str, str, Callable[..., Any]], Any] = {}
 
 
 def _in_child() -> None:
-    global _lock, _main
-    _lock, _main = threading.RLock(), threading.get_ident()  # a thread of the parent may have held it
+    global _main
+    _main = threading.get_ident()
 
 
 if hasattr(os, "register_at_fork"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from typing import Protocol
+from typing import Any, Protocol
 
 from .ledger import OnEvict
+from .protocol import layers
 
 __all__ = ["Listener", "listen"]
 
@@ -39,10 +40,9 @@ class _Evictions:
 
 def listen(store: object, listener: Listener) -> None:
     """Tell the listener, as long as it lives, what makes room in the innermost store that says so."""
-    found = None
-    while store is not None:
-        found = store if hasattr(store, "on_evict") else found
-        store = getattr(store, "inner", None)
+    found: Any = None
+    for layer in layers(store):
+        found = layer if hasattr(layer, "on_evict") else found
     if found is None:
         return
     if not isinstance(found.on_evict, _Evictions):

@@ -52,6 +52,16 @@ class Location:
     options: dict[str, str] = field(repr=False)
     shown: str
 
+    @property
+    def on_disk(self) -> bool:
+        """Is it a file or directory of this machine?"""
+        return self.scheme in ("file", "sqlite")
+
+    @property
+    def missing(self) -> bool:
+        """Is it one, and not there yet?"""
+        return self.on_disk and not Path(self.place).exists()
+
 
 def locate(where: str | os.PathLike[str]) -> Location:
     """Take it apart.

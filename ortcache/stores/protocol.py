@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Buffer", "Entry", "ListingStore", "Store", "check_store", "close_store", "get_view", "list_entries"]
+__all__ = [
+    "Buffer",
+    "Entry",
+    "ListingStore",
+    "Store",
+    "check_store",
+    "close_store",
+    "get_view",
+    "layers",
+    "list_entries",
+]
 
 #: What `Store.put` takes. A memoryview may be valid during the call only.
 Buffer = bytes | bytearray | memoryview
@@ -68,6 +78,13 @@ def check_store(store: object, what: str) -> None:
     if isinstance(store, type) or not all(callable(getattr(store, name, None)) for name in ("get", "put")):
         given = "the class itself" if isinstance(store, type) else type(store).__name__
         raise TypeError(f"{what} needs a store, not {given}: open_store makes one of a URL or a path")
+
+
+def layers(store: object) -> Iterator[object]:
+    """The store and those that it stands over, one below the other."""
+    while store is not None:
+        yield store
+        store = getattr(store, "inner", None)
 
 
 def list_entries(store: Store) -> Iterator[Entry]:

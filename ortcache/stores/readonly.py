@@ -7,7 +7,7 @@ from typing import NoReturn
 from ..errors import InputError
 from ..keys import check_key
 from .flat import flat
-from .protocol import Buffer
+from .protocol import Buffer, layers
 from .wrapper import Wrapper
 
 __all__ = ["ReadOnly", "is_read_only"]
@@ -43,8 +43,4 @@ class ReadOnly(Wrapper):
 
 def is_read_only(store: object) -> bool:
     """Does this store, or one that it stands over, refuse to write? A store says so with ``read_only = True``."""
-    while store is not None:
-        if getattr(store, "read_only", False):
-            return True
-        store = getattr(store, "inner", None)
-    return False
+    return any(getattr(layer, "read_only", False) for layer in layers(store))

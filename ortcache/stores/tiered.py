@@ -17,7 +17,7 @@ from .flat import flat
 from .guarded import Guarded
 from .late import LateStore
 from .ledger import OnEvict
-from .protocol import Buffer, Entry, Store, check_store
+from .protocol import Buffer, Entry, Store, check_store, layers
 from .readonly import is_read_only
 from .stripes import Stripes
 from .timed import Timed
@@ -214,9 +214,7 @@ def _patient(store: Store, level: Level, name: str) -> Store:
 
 
 def _is_guarded(store: object) -> bool:
-    while store is not None and not isinstance(store, Guarded):
-        store = getattr(store, "inner", None)
-    return store is not None
+    return any(isinstance(layer, Guarded) for layer in layers(store))
 
 
 def _attempt(function: Callable[[], object]) -> Exception | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, StoreError
@@ -84,7 +83,7 @@ def plan_store(where: str | os.PathLike[str] | None = None, **options: Any) -> S
     location = locate(_default() if where is None else where)
     chosen = check_options(location, options)
     mode = chosen.pop("mode", "rw")
-    if location.scheme in ("file", "sqlite"):
+    if location.on_disk:
         return StorePlan(mode, True, lambda: _wrapped(location, mode, dict(chosen)))
     store = _wrapped(location, mode, chosen)
     return StorePlan(mode, False, lambda: store)
@@ -101,7 +100,7 @@ def _wrapped(location: Location, mode: str, options: dict[str, Any]) -> Store:
     namespace = options.pop("namespace", None)
     verify = options.pop("verify", location.scheme != "memory")
     mac_key = options.pop("mac_key", None)
-    if mode == "r" and location.scheme in ("file", "sqlite") and not Path(location.place).exists():
+    if mode == "r" and location.missing:
         raise StoreError(
             f"there is no store at {location.shown!r}, and mode=r makes none: is the path right, the disk mounted?"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 import time
@@ -19,7 +18,7 @@ from ..support.faulty_servers import answering, proxy, silent
 from ..support.oracles import need
 from ..support.process import run_python
 from ..support.servers import free_port, make_bucket, s3_server
-from .timing import in_time
+from .timing import in_time, sixteen_threads_wait_no_longer_than_one
 
 SECRET = "geheim/mit+zeichen"
 LARGE = 9 << 20  # bytes: uploaded in parts
@@ -68,21 +67,7 @@ def test_one_that_accepts_and_says_nothing_is_a_timeout() -> None:
 
 def test_threads_wait_no_longer_than_one() -> None:
     with silent() as port:
-        store, waits = at(f"http://127.0.0.1:{port}", timeout=0.5), []
-
-        def ask() -> None:
-            begun = time.monotonic()
-            with contextlib.suppress(StoreTimeoutError):
-                store.get("key")
-            waits.append(time.monotonic() - begun)
-
-        threads = [threading.Thread(target=ask) for _ in range(16)]
-        with in_time(0.5, "16 threads"):
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join(30)
-        assert len(waits) == 16
+        sixteen_threads_wait_no_longer_than_one(at(f"http://127.0.0.1:{port}", timeout=0.5))
 
 
 def test_one_that_fails_and_fails_is_not_asked_for_longer_than_the_timeout() -> None:

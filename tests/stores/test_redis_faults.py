@@ -19,7 +19,7 @@ from ortcache.stores.redis import PIECE, RedisStore
 from ..support.faulty_servers import proxy, silent
 from ..support.oracles import need
 from ..support.servers import Redis, free_port, redis_server
-from .timing import in_time
+from .timing import in_time, sixteen_threads_wait_no_longer_than_one
 
 
 @pytest.fixture
@@ -72,21 +72,7 @@ def test_one_that_is_stopped_is_a_timeout_and_works_when_it_goes_on(server: Redi
 
 def test_threads_wait_no_longer_than_one(server: Redis) -> None:
     with RedisStore(server.url, timeout=0.5) as store, server.hanging():
-        waits: list[float] = []
-
-        def ask() -> None:
-            begun = time.monotonic()
-            with contextlib.suppress(StoreTimeoutError):
-                store.get("key")
-            waits.append(time.monotonic() - begun)
-
-        threads = [threading.Thread(target=ask) for _ in range(16)]
-        with in_time(0.5, "16 threads"):
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join(30)
-        assert len(waits) == 16
+        sixteen_threads_wait_no_longer_than_one(store)
 
 
 @pytest.mark.parametrize("size", [100, 20 * PIECE])
